@@ -7,20 +7,21 @@ python docs/generate.py --check    # writes nothing; exit code 1 if a page is ou
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlalchemy import Column, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Table
 
-from ndcg_tracker.cli.app import command_line
-from ndcg_tracker.cli.options import as_option
+from ndcg_tracker.cli.app import COMMANDS, command_line
+from ndcg_tracker.cli.help import meaning_of, spelling_of
+from ndcg_tracker.cli.options import EVERYDAY, as_option
 from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
-from ndcg_tracker.metrics.language.measures import MEASURES, Work
+from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -31,7 +32,52 @@ DOCS = Path(__file__).resolve().parent
 DIALECT_PAGES = DOCS / "dialects"
 BEGIN, END = "<!-- generated: axes -->\n", "<!-- end of generated: axes -->\n"
 PLAIN_CUTOFF = 10
-_KEYS = {"ndcg-track gate": ("gate", "complete gate")}
+COMMAND_PAGES = DOCS / "commands"
+_SHARED = ("db", "debug", "brief", "quiet", "verbose", "help")
+_FORMAT = "--format text|json|markdown|csv"
+"""The options that mean the same everywhere."""
+_FEW = 10
+"""With more options than this, those of every day come first."""
+_MANY = 3
+"""What this many pages would say is on the page of all commands."""
+_OF_MANY, _ANCHOR = "Options of several commands", "options-of-several-commands"
+_EXAMPLE = "Example: "
+_GUIDES = {
+    "alias": {"gate.md": "The gate"},
+    "check": {"golden-sets.md": "Golden sets"},
+    "compare": {"compare.md": "Compare two runs"},
+    "datasets": {"sealed.md": "Sealed data"},
+    "db": {"database.md": "Maintain a database"},
+    "demo": {"getting-started.md": "Getting started"},
+    "diff": {"diff.md": "Compare lists without labels"},
+    "doctor": {"answers.md": "Questions and answers"},
+    "evaluate": {"metrics.md": "Metrics"},
+    "explain": {"explain.md": "Explain a change"},
+    "export": {"database.md": "Maintain a database"},
+    "gate": {"gate.md": "The gate"},
+    "groups": {"groups.md": "Attributes and weights of groups"},
+    "history": {"history.md": "History"},
+    "import": {"database.md": "Maintain a database"},
+    "ingest": {"formats.md": "Formats"},
+    "labels": {"labels.md": "Labels", "judges.md": "Model judges"},
+    "leaderboard": {"leaderboard.md": "Leaderboards"},
+    "mcp": {"agents.md": "Agents"},
+    "metrics": {"metrics.md": "Metrics"},
+    "plan": {"plan.md": "Plan"},
+    "plot": {"pictures.md": "Reports and plots"},
+    "policy": {"gate.md": "The gate"},
+    "pull": {"mlflow.md": "MLflow"},
+    "push": {"mlflow.md": "MLflow"},
+    "report": {"pictures.md": "Reports and plots"},
+    "reproduce": {"reproduce.md": "Reproduce a published run"},
+    "rescore": {"labels.md": "Labels"},
+    "sql": {"sql.md": "SQL"},
+    "suite": {"suites.md": "Suites"},
+    "texts": {"texts.md": "Query texts, titles and links"},
+    "ui": {"ui.md": "The web UI"},
+}
+"""The guides to a command, by page."""
+_KEYS = {"gate": ("gate", "complete gate")}
 """The names of a command's rules, if not its own."""
 _OF_PYTHON = ("frame",)
 """What only callers in Python can give."""
@@ -64,6 +110,9 @@ would take most of the time of storing a run. So the program checks these refere
 """
 
 
+_OF_TABLES = "What each column means and which type it has, `ndcg_tracker/storage/schema.py` says."
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page with its text."""
     metrics = DOCS / "metrics.md"
@@ -71,7 +120,7 @@ def pages() -> dict[Path, str]:
     _, _, after = rest.partition(END)
     return {
         DOCS / "schema.md": schema_page(),
-        DOCS / "commands.md": commands_page(),
+        **command_pages(),
         DOCS / "images" / "layers.svg": layers_picture(),
         metrics: before + BEGIN + "\n" + _page(axes_table()) + "\n" + END + after,
         DIALECT_PAGES / "index.md": _page(dialect_index()),
@@ -79,66 +128,143 @@ def pages() -> dict[Path, str]:
     }
 
 
-def commands_page() -> str:
-    """Return the page as Markdown: the help of every command."""
-    parts = ["# Commands\n\nWhat `ndcg-track COMMAND --help` prints. `--db` and `--debug` go with every command.\n"]
-    for name, text in _helps(command_line(), "ndcg-track"):
-        parts.append(f"{'##' if name.count(' ') < 2 else '###'} {name}\n\n```text\n{text}\n```\n")
-        if rules := [line for key in _KEYS.get(name, (name.removeprefix("ndcg-track "),)) for line in _rules_of(key)]:
-            parts.append("\n".join(["What does not go together:", "", *sorted(rules), ""]))
-    return "\n".join(parts)
+def command_pages() -> dict[Path, str]:
+    """Return the page that lists the commands, and a page for each; what several pages would say is on the first."""
+    program = command_line()
+    commands = {name: program.get_command(None, name) for name in program.list_commands(None)}
+    of_pages = [
+        {_option(one) for of in (command, *getattr(command, "commands", {}).values()) for one in _rare(of)}
+        for command in commands.values()
+    ]
+    common = {one for one, n in Counter(one for of in of_pages for one in of).items() if n >= _MANY}
+    found = {COMMAND_PAGES / f"{name}.md": _page(_command_page(name, of, common)) for name, of in commands.items()}
+    return {DOCS / "commands.md": _page(_commands_index(program, common)), **found}
+
+
+def _commands_index(program: Any, common: set[str]) -> Iterator[str]:
+    yield "# Commands"
+    yield ""
+    yield "Which commands there are, each with a page of its examples and options. `ndcg-track COMMAND -h` prints the"
+    yield "options of every day, and `--help` all of them."
+    for heading, commands in COMMANDS.items():
+        yield from ("", f"## {heading}", "")
+        for name, (_, line) in commands.items():
+            yield f"- [`{name}`](commands/{name}.md): {_prose(line)}"
+    yield from ("", f"## {_OF_MANY}", "", "These mean the same wherever they are taken; all commands take `--db`:", "")
+    evaluate = program.get_command(None, "evaluate")
+    yield from (_option(one) for one in program.params if one.name in _SHARED)
+    yield from (_option(one) for one in evaluate.params if spelling_of(one) == _FORMAT)
+    yield from ("", "Several pages name these without saying again what they mean:", "", *sorted(common))
+
+
+def _command_page(name: str, command: Any, common: set[str]) -> Iterator[str]:
+    yield f"# ndcg-track {name}"
+    yield ""
+    inner = getattr(command, "commands", {})
+    guides = [f"[{title}](../{page})" for page, title in _GUIDES.get(name, {}).items() if (DOCS / page).exists()]
+    yield " ".join([_told_as_prose(_told(command)[0]), *(["Guide:", f"{', '.join(guides)}."] if guides else [])])
+    above: set[str] = set()
+    for below, of_group in inner.items():
+        yield from ("", f"## ndcg-track {name} {below}", "", _told_as_prose(_told(of_group)[0]))
+        yield from _command_body(f"{name} {below}", of_group, common, above)
+    if not inner or command.invoke_without_command:
+        yield from _command_body(name, command, common, above)
+
+
+def _command_body(name: str, command: Any, common: set[str], above: set[str]) -> Iterator[str]:
+    """Yield what a command does, its arguments, and, folded, its rare options and rules.
+
+    ``above``: what the page has said already, which grows.
+    """
+    _, *told = _told(command)
+    yield from ("", "```sh", *(text.removeprefix(_EXAMPLE) for text in told if text.startswith(_EXAMPLE)), "```")
+    for text in told:
+        if not text.startswith(_EXAMPLE):
+            yield from ("", _told_as_prose(text))
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    first = [_option(one) for one in [*arguments, *(one for one in _own(command) if one not in _rare(command))]]
+    rare = [_option(one) for one in _rare(command)]
+    yield from _list("", [line for line in first if line not in above])
+    yield from _list("All other options", [line for line in rare if line not in above | common])
+    said = [_name(line) for line in [*first, *rare] if line in above]
+    shared = [_name(line) for line in rare if line in common - above]
+    yield from ["", f"As above: `{' '.join(said)}`."] if said else []
+    yield from ["", f"As in [several commands](../commands.md#{_ANCHOR}): `{' '.join(shared)}`."] if shared else []
+    rules = [line for key in _KEYS.get(name, (name,)) for line in _rules_of(key)]
+    yield from _list("What does not go together", [line for line in rules if line not in above])
+    above.update((*first, *rare, *rules))
+
+
+def _list(folded: str, lines: list[str]) -> Iterator[str]:
+    """Yield the lines of a list, folded below a summary if there is one."""
+    if lines:
+        yield from ["", f'<details markdown="1"><summary>{folded}</summary>'] if folded else []
+        yield from ("", *lines, *(["", "</details>"] if folded else []))
+
+
+def _told(command: Any) -> list[str]:
+    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+
+
+def _told_as_prose(text: str) -> str:
+    """Return a text of a command with its options in code style."""
+    return re.sub(r"(?<![\w`-])(--?[a-z][a-z-]*)", r"`\1`", _prose(text))
+
+
+def _own(command: Any) -> list[Any]:
+    """Return the options of a command that do not mean the same everywhere."""
+    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+    return [one for one in options if one.name not in _SHARED and spelling_of(one) != _FORMAT]
+
+
+def _rare(command: Any) -> list[Any]:
+    options = _own(command)
+    rare = [one for one in options if one.rich_help_panel != EVERYDAY and not one.required]
+    return rare if len(options) > _FEW else []
+
+
+def _name(line: str) -> str:
+    """Return the name of the option or argument that a line is about.
+
+    >>> _name("- `-o, --output FILE`: File of the picture.")
+    '--output'
+    """
+    words = line[3:].partition("`")[0].replace(",", "").split()
+    return next((word for word in words if word.startswith("--")), words[0])
+
+
+def _option(parameter: Any) -> str:
+    return f"- {_code(spelling_of(parameter))}: {_told_as_prose(meaning_of(parameter))}"
 
 
 def _rules_of(command: str) -> Iterator[str]:
-    """Yield a line on each option of a command that does not go with others, or needs one."""
+    """Yield a line on the options of a command that do not go with others, or need them, by what they share."""
 
     def as_code(name: str, value: str) -> str:
         return f"`{as_option(name, value)}`"
 
+    shared: dict[tuple[str, str, bool], list[str]] = {}
     for rule in (rule for rule in RULES.get(command, ()) if rule.other not in _OF_PYTHON):
-        others = " or ".join(spelled(rule.other))
-        for one in spelled(rule.given):
-            what, advice = rule.sentence(one, others)
-            yield f"- {worded(what, as_code)}; {worded(advice, as_code)}."
-
-
-def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
-    """Yield the name and the help of a command and its subcommands."""
-    context = command.context_class(command, info_name=name.rpartition(" ")[2], parent=parent)
-    context.max_content_width = context.terminal_width = 100
-    yield name, "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
-    if hasattr(command, "list_commands"):
-        for below in command.list_commands(context):
-            yield from _helps(command.get_command(context, below), f"{name} {below}", context)
+        shared.setdefault((" or ".join(spelled(rule.other)), rule.why, rule.needs), []).extend(spelled(rule.given))
+    for (others, why, needs), given in shared.items():
+        line = f"{'Only' if needs else 'Not'} with {others} ({why}): {', '.join(given)}."
+        yield f"- {worded(line, as_code)}"
 
 
 def schema_page() -> str:
-    """Return the page as Markdown: the views, a diagram of the tables, and every table and column with its comment.
+    """Return the page as Markdown: the views, a diagram of the tables, and every table with its comment and columns.
 
     People write what the page says of the views.
     """
     page = (DOCS / "schema.md").read_text(encoding="utf-8")
     views, _, _ = page.partition(f"\n{SCHEMA_PICTURE.splitlines()[0]}\n")
-    parts = [views, SCHEMA_PICTURE, "## Tables", *(_schema_table(table) for table in metadata.tables.values())]
+    tables = "\n".join(map(_schema_table, metadata.tables.values()))
+    parts = [views, SCHEMA_PICTURE, f"## Tables\n\n{_OF_TABLES}", tables]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def _schema_table(table: Table) -> str:
-    rows = [f"| `{column.name}` | {_column_types(column)} | {_column_notes(column)} |" for column in table.columns]
-    head = ["| column | SQLite / Postgres | |", "|---|---|---|"]
-    return "\n".join([f"### {table.name}", "", table.comment or "", "", *head, *rows, ""])
-
-
-def _column_types(column: Column[object]) -> str:
-    spelled = [column.type.compile(dialect=engine.dialect()) for engine in (sqlite, postgresql)]
-    return " / ".join(dict.fromkeys(text.replace(' COLLATE "C"', "") for text in spelled))
-
-
-def _column_notes(column: Column[object]) -> str:
-    key = ["Key."] if column.primary_key else []
-    references = [f"References `{key.target_fullname}`." for key in column.foreign_keys]
-    null = ["May be NULL."] if column.nullable and "NULL" not in (column.comment or "") else []
-    return " ".join([column.comment or "", *key, *references, *null])
+    return f"- **{table.name}**: {table.comment} `{' '.join(column.name for column in table.columns)}`"
 
 
 def layers_picture() -> str:
@@ -166,9 +292,7 @@ def layers_picture() -> str:
 
 
 def axes_table() -> Iterator[str]:
-    """Yield the lines of the tables of measures and axes."""
-    yield from _table(["measure", "meaning"], ([_code(one.name), _prose(one.meaning)] for one in MEASURES.values()))
-    yield ""
+    """Yield the lines of the table of axes."""
     rows = []
     for axis in AXES:
         values = [f"{_code(value)}: {_prose(meaning)}" for value, meaning in axis.values.items()]
@@ -320,12 +444,13 @@ def main(arguments: list[str]) -> int:
     """Write the pages, or compare them with --check; return the exit code."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    orphans = [path for path in DIALECT_PAGES.glob("*.md") if path not in wanted]
+    orphans = [path for of in (DIALECT_PAGES, COMMAND_PAGES) for path in of.glob("*.md") if path not in wanted]
     if arguments == ["--check"]:
         for path in [*stale, *orphans]:
             sys.stderr.write(f"docs/{path.relative_to(DOCS)} is out of date: python docs/generate.py\n")
         return int(bool(stale or orphans))
-    DIALECT_PAGES.mkdir(exist_ok=True)
+    for folder in (DIALECT_PAGES, COMMAND_PAGES):
+        folder.mkdir(exist_ok=True)
     for path, text in wanted.items():
         path.write_text(text, encoding="utf-8")
     for path in orphans:

@@ -1,6 +1,7 @@
 """Hooks of the site: each page links the first use of a term to the glossary, and a search finds guides first."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 HOME, GLOSSARY = "index.md", "glossary.md"
@@ -20,18 +21,38 @@ TERMS = {
 }
 """What a newcomer has to look up, by the anchor of its entry. Words with a second meaning (cluster) are absent."""
 
-BOOSTS = dict.fromkeys(("schema.md", "commands.md", "python.md", "dialects/", GLOSSARY), 0.02)
+BOOSTS = dict.fromkeys(("schema.md", "commands.md", "commands/", "python.md", "python/", "dialects/", GLOSSARY), 0.02)
 BOOSTS |= dict.fromkeys(LANDING, 0.2)
 """How much search prefers a page, or the pages of a folder, to the guides, which have 1."""
 
 SEARCHED = {
-    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "compare", "effect", "holm", "p"],
-    "database.md": ["delete", "backup", "export", "sqlite", "vacuum"],
-    "explain.md": ["explain"],
-    "gate.md": ["non-inferiority", "exit"],
+    "answers.md": ["sklearn", "differs", "number"],
+    "compare.md": [
+        "bootstrap",
+        "slices",
+        "confidence interval",
+        "significance",
+        "compare",
+        "effect",
+        "holm",
+        "p",
+        "real",
+    ],
+    "database.md": ["delete", "backup", "export", "sqlite", "vacuum", "databases"],
+    "explain.md": ["explain", "worse"],
+    "gate.md": ["non-inferiority", "exit", "inconclusive"],
     "github-actions.md": ["CI"],
+    "golden-sets.md": ["golden", "git"],
     "groups.md": ["weights"],
+    "judges.md": ["judge"],
+    "labels.md": ["changed"],
+    "leaderboard.md": ["best"],
+    "metrics.md": ["metric"],
+    "pictures.md": ["share"],
+    "reliability.md": ["leaves"],
+    "sql.md": ["SQL"],
     "start-trec.md": ["trec_eval"],
+    "words.md": ["B"],
 }
 """What people search for that the title of a guide lacks. A word here beats every title, so it has to be a rare one."""
 
@@ -40,6 +61,15 @@ _WORDS = "|".join(f"(?P<{anchor.replace('-', '_')}>{words})" for anchor, words i
 _TERM = re.compile(rf"(?<![\w.@/-])(?:{_WORDS})(?![\w/-]|\.\w)", re.IGNORECASE)
 _TAG = re.compile(r"(<!--.*?-->|<[^>]+>)", re.DOTALL)
 _LEFT_ALONE = re.compile(r"(?:a|code|pre|h[1-6]|th|summary|script|style|svg|button|label)$")
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages of the commands below their list, so that a new command needs no line in the menu."""
+    pages = sorted(page.name for page in Path(config.docs_dir, "commands").glob("*.md"))
+    reference = next(tab["Reference"] for tab in config.nav if "Reference" in tab)
+    commands = next(entry["Commands"] for entry in reference if isinstance(entry, dict) and "Commands" in entry)
+    commands += [{name.removesuffix(".md"): f"commands/{name}"} for name in pages]
+    return config
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:

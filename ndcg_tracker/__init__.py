@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ndcg_tracker.api.checking import check
     from ndcg_tracker.api.evaluation import Evaluation
-    from ndcg_tracker.api.in_memory import compare
+    from ndcg_tracker.api.in_memory import compare, plan
     from ndcg_tracker.api.reading import evaluate
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import (
@@ -45,6 +45,7 @@ __all__ = [
     "compare",
     "evaluate",
     "parse_metric",
+    "plan",
 ]
 
 _MODULE_OF = {
@@ -55,6 +56,7 @@ _MODULE_OF = {
     "compare": "api.in_memory",
     "evaluate": "api.reading",
     "parse_metric": "metrics.language.text",
+    "plan": "api.in_memory",
 }
 
 

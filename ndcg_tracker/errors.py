@@ -10,8 +10,9 @@ import copyreg
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
+from types import MappingProxyType
 from typing import Self
 
 _ARGUMENT = re.compile("\x0e([a-z_]+)\x1f([^\x0e\x0f]*)\x0f")
@@ -162,8 +163,16 @@ class NdcgTrackerWarning(_Told, UserWarning):
     """The base class of all warnings of ndcg_tracker; as text it spells arguments as Python does."""
 
 
+class ReadWarning(NdcgTrackerWarning):
+    """What was read in a file that its reader knows; the command line alone says it, while ``is_said``."""
+
+    is_said = False
+
+
 def warn(warning: NdcgTrackerWarning) -> None:
     """Warn the caller of this package, at the line of the call."""
+    if isinstance(warning, ReadWarning) and not ReadWarning.is_said:
+        return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ndcg_tracker":
         level, frame = level + 1, frame.f_back
@@ -192,6 +201,35 @@ class SealedError(InputError):
 
 class NameTakenError(ConflictError):
     """The name of a run that already has other content (exit code 2)."""
+
+
+class ColumnsError(InputError):
+    """Columns that have no known name (exit code 2).
+
+    ``guesses``: what they may be, by argument, which only the advice says.
+
+    >>> print(ColumnsError("run.csv has no column 'score' (it has 'q' and 's')").with_guesses({"score": "s"}))
+    run.csv has no column 'score' (it has 'q' and 's'); if these guesses are right, give score='s'
+    """
+
+    guesses: Mapping[str, str] = MappingProxyType({})
+
+    def with_guesses(self, guesses: Mapping[str, str]) -> Self:
+        """Return a copy with guesses."""
+        given = [argument(name, value) for name, value in guesses.items()]
+        copied = self._advising(f"if these guesses are right, give {' '.join(given)}")
+        copied.guesses = guesses
+        return copied
+
+    def with_command(self, command: str) -> Self:
+        """Return a copy whose advice is a command with the guesses."""
+        return self._advising(f"if these guesses are right: {command}")
+
+    def _advising(self, advice: str) -> Self:
+        copied = copy(self)
+        copied._advice = advice
+        copied.args = (str(copied),)
+        return copied
 
 
 class DatabaseError(NdcgTrackerError):

@@ -81,7 +81,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by tie_bounds format=latex", "labels=all judge=*", _ONE_OF_JUDGES),
         *_of_files("dataset suite judge=* check_with fresh"),
     ),
-    "check": (Rule("accept", "against", "the results are written to that file", needs=True),),
+    "check": (
+        Rule("accept", "against", "the results are written to that file", needs=True),
+        Rule("margin", "against", "it bounds the drop from that file", needs=True),
+    ),
     "gate": (
         Rule("margin=auto by cluster max_harm", "scope=set", "it compares two means without a test"),
         Rule("scope=set", "check_with", "drawn queries involve chance, but this is exact arithmetic"),
@@ -102,7 +105,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "complete gate": (
         Rule("repeats", "margin=auto", "it learns from these runs", needs=True),
-        Rule("slice_margin strict_slices", "by", "the attribute makes the slices", needs=True),
+        Rule("slice_margin", "by", "the attribute makes the slices", needs=True),
         Rule("by", "slice_margin", "the allowed drop of a slice, such as 0.05", needs=True),
     ),
     "leaderboard": (
@@ -123,6 +126,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "show": (Rule("labels", "file_runs", "a stored run has its own", needs=True), *_of_files("dataset")),
     "diff": (
         Rule("labels", "file_runs", "stored lists are compared without labels", needs=True),
+        *_of_files("dataset"),
+    ),
+    "plan": (
+        Rule("labels dataset judge", "candidate", "without runs it goes by what is typical", needs=True),
         *_of_files("dataset"),
     ),
     "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),

@@ -41,13 +41,12 @@ def with_slices(
     values: Sequence[str | None],
     margin: float,
     *,
-    is_strict: bool = False,
     same_lists: Mask | None = None,
     weights: Floats | None = None,
     by: str = "country",
 ) -> Decision:
     """Return a decision with slices of the groups."""
-    rules = replace(decision.rules, by=by, part_margin=margin, is_strict=is_strict)
+    rules = replace(decision.rules, by=by, part_margin=margin)
     counts = np.ones(delta.size) if weights is None else weights
     counted = [value for value, weight in zip(values, counts, strict=True) if weight]
     sample = sample_of(delta, same=same_lists, weights=weights)
@@ -72,20 +71,19 @@ def decided_suite(
     same: Sequence[bool] = (),
     *,
     dataset_margin: float | None = None,
-    is_strict: bool = False,
     fail_alpha: float = 0.01,
     **further: Any,
 ) -> Decision:
     """Return the decision on datasets, each a part with its own margin if there is one."""
     by = None if dataset_margin is None else "dataset"
-    rules = Rules(margin, by=by, part_margin=dataset_margin or 0.0, is_strict=is_strict)
+    rules = Rules(margin, by=by, part_margin=dataset_margin or 0.0)
     strata, levels = strata_of(deltas, same, **further), Levels(failing=fail_alpha)
     return with_parts(decide(strata, rules, levels), strata, list(strata.parts.items()), levels)
 
 
-def harmed(limit: HarmLimit, each: Sequence[tuple[str | None, Sample]], is_strict: bool = False) -> tuple[Part, ...]:
+def harmed(limit: HarmLimit, each: Sequence[tuple[str | None, Sample]]) -> tuple[Part, ...]:
     """Return how many groups lose much, of all and of slices."""
-    return harm_of(Rules(0.0, by="x", max_harm=limit, is_strict=is_strict), each)
+    return harm_of(Rules(0.0, by="x", max_harm=limit), each)
 
 
 def slices(delta: Floats, values: Sequence[str | None], **further: Any) -> tuple[Estimate, ...]:

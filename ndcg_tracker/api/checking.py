@@ -47,10 +47,11 @@ def check(
 
     Parameters: ``results`` and ``labels``: paths, frames, dicts or lists of records, as for ``evaluate``. ``against``:
     the path of the baseline; without it there are only values. ``metrics``: the first one decides. ``tolerance``: how
-    far its mean may fall; a metric of 0 or 1 may always lose one query. ``strict``: no query may be worse. ``accept``:
-    write the results to ``against``. ``ids_are_stable``: items that occur no more are gone, not renamed.
-    ``corpus_ids``: a file with the ids that the index has. The others: see ``evaluate``. Returns: a ``Checked`` with a
-    ``decision``, an ``exit_code`` and the changed queries. Raises: InputError.
+    far its mean may fall; a metric of 0 or 1 may always lose one query. ``strict``: no query may be worse. ``margin``:
+    other queries may not drop by more, as ``gate`` decides; if that stays open, so does the check. ``accept``: write
+    the results to ``against``. ``ids_are_stable``: items that occur no more are gone, not renamed. ``corpus_ids``: a
+    file with the ids that the index has. The others: see ``evaluate``. Returns: a ``Checked`` with a ``decision``, an
+    ``exit_code`` and the changed queries. Raises: InputError.
 
     >>> import ndcg_tracker as nt
     >>> results = [{"query": "reset password", "retrieved_ids": ["faq-2", "faq-7"]}]
@@ -62,6 +63,6 @@ def check(
     from ndcg_tracker.questions.check.say import checked
 
     question = made(CheckQuestion, keywords)
-    refuse("check", {"accept": question.accept, "against": against})
+    refuse("check", {"accept": question.accept, "margin": question.margin, "against": against})
     reading = Reading(group=group, items=items, relevant=relevant, item_to_document=item_to_document)
     return checked(reading, results, labels, against, question)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ndcg_tracker.api.reading import GivenLabels, Ingest, Reading, names_in_read, read_as
 from ndcg_tracker.api.storing import store_run_of
@@ -15,9 +15,12 @@ from ndcg_tracker.asked import DEFAULT_METRIC, Judge, Metrics, ReadAs, asks
 from ndcg_tracker.compare import options
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.questions.plan import FURTHER_METRICS
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparisonResult
+    from ndcg_tracker.questions.plan.say import PlanResult
     from ndcg_tracker.storage.store import Store
 
 
@@ -151,7 +154,44 @@ def compare(
     further = [f"candidate {number}" for number in range(2, len(candidates) + 1)]
     named = names_of(runs, ["baseline", "candidate", *further]) if names is None else names
     of_runs = keywords.get("metrics", DEFAULT_METRIC), keywords.get("judge")
-    tracker, notes = tracker_of(dict(zip(named, runs, strict=True)), labels, read, *of_runs)
+    tracker = _telling_tracker(dict(zip(named, runs, strict=True)), labels, read, *of_runs)
+    return tracker.compare(named[0], *named[1:], **keywords)
+
+
+def plan(
+    baseline: object = None,
+    candidate: object = None,
+    *,
+    labels: object = None,
+    metric: str = DEFAULT_METRIC,
+    margin: float = 0.05,
+    queries: int | None = None,
+    read: ReadAs = None,
+    judge: str | None = None,
+) -> PlanResult:
+    """Return how many queries a promise needs: by rankings that are not stored, or by what is typical.
+
+    Parameters: ``baseline``, ``candidate``, ``labels``, ``read``: as for ``compare``; without rankings, it goes by
+    typical differences. The others, and what it raises: see ``Tracker.plan``. Returns: the result, with ``to_dict`` and
+    ``to_frame``; ``str`` gives a report.
+
+    >>> import ndcg_tracker as nt
+    >>> print(str(nt.plan(metric="hit@5", queries=40)).partition(",")[0])
+    about 230 queries to promise that hit@5 falls by less than 0.05
+    """
+    both = [one for one in (baseline, candidate) if one is not None]
+    names, tracker = names_of(both, ["baseline", "candidate"]), Tracker()
+    if len(both) == 2:
+        asked = [metric, *FURTHER_METRICS]
+        tracker = _telling_tracker(dict(zip(names, both, strict=True)), labels, read, asked, judge)
+    elif labels is not None:
+        refuse("plan", {"labels": labels})
+    return tracker.plan(*names, metric=metric, margin=margin, queries=queries)
+
+
+def _telling_tracker(*of: Any) -> Tracker:
+    """Return a tracker in memory (see ``tracker_of``), and warn of what was noted."""
+    tracker, notes = tracker_of(*of)
     for name, note in notes:
         warn(NdcgTrackerWarning(note, where=name))
-    return tracker.compare(named[0], *named[1:], **keywords)
+    return tracker

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
@@ -188,8 +189,22 @@ class Reading(LabelReading):
                 advice=f"name the item column with {argument('item')}",
             )
         reader = (self.reader or "").partition(",")[2] or None
-        whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)
+        with self.all_columns(run, labels):
+            whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)
         return GivenLabels(labels, lists, whose)
+
+    def all_columns(self, run: object, labels: object) -> AbstractContextManager[None]:
+        """Let the error for a column without a known name tell of those of both files (see ``guesses``)."""
+        from ndcg_tracker.ingest.guesses import Given, all_columns
+        from ndcg_tracker.ingest.reading import path_of
+
+        of_run, _, of_labels = (self.reader or "").partition(",")
+        paths, given = [path_of(run), path_of(labels)], (self.of_run(labels), self.of_labels(run))
+        tables = [
+            Given(path, columns, reader or None) if path not in (None, "-") else None
+            for path, columns, reader in zip(paths, given, (of_run, of_labels), strict=True)
+        ]
+        return all_columns(*tables)
 
     def used_by(self, frame: object, given: GivenLabels, use: Callable[..., T]) -> T:
         """Return the result of a function of a run's blocks and its labels, which may be called twice."""
@@ -208,15 +223,16 @@ class Reading(LabelReading):
             raise InputError(
                 f"{argument('null_scores')} is for frames: in a file null means not retrieved and NaN is an error"
             )
-        return in_blocks_or_whole(
-            path,
-            lambda blocks: use(blocks, given.lists),
-            stream=self.stream,
-            reader=self.reader and (self.reader.partition(",")[0] or None),
-            columns=of_run,
-            scores_path=None if self.scores is None else os.fspath(self.scores),
-            labels_apart=apart,
-        )
+        with self.all_columns(path, given.source):
+            return in_blocks_or_whole(
+                path,
+                lambda blocks: use(blocks, given.lists),
+                stream=self.stream,
+                reader=self.reader and (self.reader.partition(",")[0] or None),
+                columns=of_run,
+                scores_path=None if self.scores is None else os.fspath(self.scores),
+                labels_apart=apart,
+            )
 
 
 class ReadingKeywords(LabelKeywords, total=False):

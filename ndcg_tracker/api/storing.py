@@ -69,7 +69,7 @@ def range_read(text: str) -> tuple[float, float]:
     """Return the range that a text means (InputError)."""
     low, comma, high = text.partition(",")
     if not comma or "," in high:
-        raise InputError(f"--range {text!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
+        raise InputError(f"{argument('range', text)} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
     return range_of(low, high)
 
 
@@ -405,6 +405,7 @@ def add_labels(
     """
     from ndcg_tracker.ingest.columns import LABEL_TABLE
     from ndcg_tracker.ingest.documents import texts_read
+    from ndcg_tracker.ingest.guesses import Given, all_columns
     from ndcg_tracker.ingest.reading import path_of, read_labels_by_judge, texts_given
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
@@ -412,9 +413,10 @@ def add_labels(
 
     told, path = made(LabelsTold, keywords), path_of(labels)
     names = told.of_file()
-    of_judges = read_labels_by_judge(
-        labels, reader=told.reader, columns=names, judge=told.judge or "", where=told.where
-    )
+    with all_columns(None, None if path in (None, "-") else Given(path, names, told.reader)):
+        of_judges = read_labels_by_judge(
+            labels, reader=told.reader, columns=names, judge=told.judge or "", where=told.where
+        )
     texts = texts_read(told.documents, texts)
     if told.text is not None:
         texts = texts_given(path or "-", told.text, names, LABEL_TABLE, told.reader)

@@ -69,9 +69,10 @@ if not TYPE_CHECKING:
     of_diff, of_explain, of_gate = _Room("questions.diff"), _Room("questions.explain"), _Room("questions.gate")
     of_history, of_labels, of_report = _Room("questions.history"), _Room("questions.labels"), _Room("questions.report")
     of_leaderboard, of_reproduce = _Room("questions.leaderboard"), _Room("questions.reproduce")
+    of_plan = _Room("questions.plan")
     of_show, of_suite = _Room("questions.show"), _Room("questions.suite")
 
-else:  # not under a condition that is true, because mypy reads what stands there last
+else:  # the last branch, because mypy reads that one
     from ndcg_tracker.api import storing
     from ndcg_tracker.questions import diff as of_diff
     from ndcg_tracker.questions import explain as of_explain
@@ -79,6 +80,7 @@ else:  # not under a condition that is true, because mypy reads what stands ther
     from ndcg_tracker.questions import history as of_history
     from ndcg_tracker.questions import labels as of_labels
     from ndcg_tracker.questions import leaderboard as of_leaderboard
+    from ndcg_tracker.questions import plan as of_plan
     from ndcg_tracker.questions import report as of_report
     from ndcg_tracker.questions import reproduce as of_reproduce
     from ndcg_tracker.questions import show as of_show
@@ -217,6 +219,7 @@ class Tracker:
     history_report = of_history.history_report
     leaderboard = of_leaderboard.leaderboard
     diff = of_diff.diff
+    plan = of_plan.plan
     create_suite = of_suite.create_suite
     suites = of_suite.suites
     delete_suite = of_suite.delete_suite

@@ -10,6 +10,7 @@ import atexit
 import errno
 import gc
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -26,6 +27,7 @@ import typer
 from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
+from ndcg_tracker.cli.file_runs import with_guesses
 from ndcg_tracker.cli.help import missing, with_help
 from ndcg_tracker.cli.options import (
     ASKS_FOR_WORDS,
@@ -38,7 +40,7 @@ from ndcg_tracker.cli.options import (
     warnings_as_notes,
 )
 from ndcg_tracker.cli.parameters import with_parameters
-from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, full_disk, worded
+from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerError, NotComparableError, full_disk, worded
 from ndcg_tracker.words.texts import about
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -67,6 +69,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Decide": {
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
+        "plan": ("questions.plan.command:plan", "Plan how many queries, and how many labels, a promise needs."),
         "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
         "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
         "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),
@@ -163,8 +166,13 @@ _GONE = {
     "gate --tolerance": "--margin is the allowed drop in --scope set, too",
     "gate --aa": "name the repeats by their tag: --repeat tag:aa=NAME",
     "gate --top": "-v shows the worst and best groups",
-    "gate --github-summary": "in GitHub Actions, the report is appended to the job's summary without it",
+    **dict.fromkeys(
+        ("gate --github-summary", "check --github-summary"),
+        "in GitHub Actions, the report is appended to the job's summary without it",
+    ),
     "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
+    "gate --on-inconclusive": "exit code 4 means INCONCLUSIVE; a script that lets it pass ends in: || [ $? -eq 4 ]",
+    "--strict-slices": "a slice that regressed prevents PASS without it; a smaller --slice-margin is stricter",
     "gate --reason": "a budget is restarted with: ndcg-track policy reset ALIAS --reason REASON",
     "labels agreement --by": "labels agreement --export-pairs FILE writes both grades of each item",
     "--sealed": "the sealed part is called NAME-sealed",
@@ -227,7 +235,7 @@ def _database_after(context: Any, option: Any, value: str | None) -> None:
 
 
 _ANSWERS = (
-    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check"),
+    *("compare", "explain", "leaderboard", "history", "diff", "reproduce", "show", "gate", "check", "plan"),
     *("labels agreement", "labels carry", "labels diff", "labels needed", "labels sample", "labels list", "runs show"),
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
@@ -370,6 +378,8 @@ def run(arguments: Sequence[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except NdcgTrackerError as error:
         _say_traceback()
+        if isinstance(error, ColumnsError) and error.guesses:
+            error = error.with_command(shlex.join(["ndcg-track", *with_guesses(words, error.guesses)]))
         say(f"error: {worded(error.message, as_option)}")
         return NOT_COMPARABLE if isinstance(error, NotComparableError) else BAD_INPUT
     except UnicodeEncodeError:

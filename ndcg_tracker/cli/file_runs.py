@@ -8,12 +8,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from ndcg_tracker.asked import database_location, is_file
+from ndcg_tracker.asked import DEFAULT_METRIC, database_location, is_file
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.words.notes import RETYPED
 
-DOORS = ("compare", "gate", "leaderboard", "explain", "diff", "report", "show", "plot")
+DOORS = ("compare", "gate", "leaderboard", "explain", "diff", "report", "show", "plot", "plan")
 """The commands that take files in the place of runs."""
 
 
@@ -21,7 +21,7 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Return the runs that a command names if they are files, none if they are stored.
 
     ``given``: its arguments; ``names``: those that name runs. The name of a stored run wins over a file of this name;
-    ``./`` before it means the file. Raises: InputError for files beside other runs.
+    ``./`` before it means the file. Raises: InputError for files next to other runs.
     """
     runs = _runs(given, names)
     there = [run for run in runs if is_file(run) and not _is_of_past(run)]
@@ -40,13 +40,25 @@ def files_among(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return files
 
 
-def held_in_memory(given: dict[str, Any], names: Sequence[str], files: Sequence[str], *, needs_labels: bool) -> None:
-    """Let the command ask a store in memory, which holds these files, and give it their names as runs."""
+def held_in_memory(
+    given: dict[str, Any],
+    names: Sequence[str],
+    files: Sequence[str],
+    *,
+    needs_labels: bool,
+    further_metrics: Sequence[str] = (),
+) -> None:
+    """Let the command ask a store in memory, which holds these files, and give it their names as runs.
+
+    ``further_metrics``: what they are evaluated under besides the metrics of the command.
+    """
     from ndcg_tracker.api.in_memory import names_of, tracker_of
 
     files = list(dict.fromkeys(files))
     labels, judge = given.get("labels"), given.get("judge")
-    asked = given.get("read"), given.get("metrics") or given.get("metric") or (), judge
+    metrics = given.get("metrics") or given.get("metric") or (DEFAULT_METRIC if further_metrics else ())
+    metrics = [metrics, *further_metrics] if isinstance(metrics, str) else metrics
+    asked = given.get("read"), metrics, judge
     name_of = dict(zip(files, names_of(files), strict=True))
     runs = {name: file for file, name in name_of.items()}
     tracker, notes = tracker_of(runs, labels, *asked, needs_labels=needs_labels)
@@ -69,6 +81,30 @@ def _retyped(file_of: Mapping[str, str], of_files: Sequence[str], command: Seque
         return command
     kept = [word for before, word in pairwise(("", *command)) if "--dataset" not in (before, word)]
     return [*(file_of.get(word, word) for word in kept), *of_files]
+
+
+def with_guesses(words: Sequence[str], guesses: Mapping[str, str]) -> list[str]:
+    """Return the words of a command with guesses of columns, in the place of the columns that it names.
+
+    >>> with_guesses(["compare", "a.csv", "b.csv", "--read=group=q label=g"], {"group": "qid", "item": "d"})
+    ['compare', 'a.csv', 'b.csv', '--read', 'group=qid label=g item=d']
+    >>> with_guesses(["ingest", "a.csv", "--item", "x"], {"item": "d"})
+    ['ingest', 'a.csv', '--item', 'd']
+    """
+    takes_files, left = any(word in DOORS for word in words), iter(words)
+    replaced = ["--read"] if takes_files else [options.as_option(name, "") for name in guesses]
+    kept, read = [], dict[str, str]()
+    for word in left:
+        option, equals, value = word.partition("=")
+        if option in replaced:
+            read |= {
+                pair.partition("=")[0]: pair.partition("=")[2] for pair in shlex.split(value if equals else next(left))
+            }
+        else:
+            kept.append(word)
+    if takes_files:
+        return [*kept, "--read", shlex.join(f"{name}={value}" for name, value in {**read, **guesses}.items())]
+    return [*kept, *(word for name, value in guesses.items() for word in (options.as_option(name, ""), value))]
 
 
 def _runs(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:

@@ -22,10 +22,9 @@ _HEADINGS: Mapping[str, str] = {
     "missing unjudged ids_are_stable suite by_tag name tags tag parameters param branch commit since until last",
     "Files": "reader group item items score label weight columns scores item_to_document collapse groups_share "
     "sampled stream engine jobs results metadata",
-    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run "
-    "reason on_inconclusive",
+    "Decision": "margin scope tolerance repeats aa budget looks max_harm limits acknowledge dry_run reason",
     "Statistics": "test ci equivalence cluster tie_bounds",
-    "Slices": "by slice_margin strict_slices",
+    "Slices": "by slice_margin",
     "Output": "format quiet verbose top output junit github_summary metrics_json report width theme kind exit_code "
     "new_steps newest_first per_group",
 }
@@ -82,7 +81,7 @@ def _brief_lines(command: Any, headings: _Headings, context: Any, width: int) ->
         options = [one for one in _options(command) if one.name != "brief"]
         if len(options) > _FEW:
             options = [one for one in options if one.rich_help_panel == EVERYDAY]
-        names = [re.sub(r"(.{,26}\|)\w+\|.*", r"\1...", _spelled(one)) for one in options]
+        names = [re.sub(r"(.{,26}\|)\w+\|.*", r"\1...", spelling_of(one)) for one in options]
         room = width - max(map(len, names)) - 2 * len(_INDENT)
         yield from _definitions("Options", zip(names, (_in_a_line(one, room) for one in options), strict=True), width)
     all_of_it = "All commands and options" if headings else "All options"
@@ -92,7 +91,7 @@ def _brief_lines(command: Any, headings: _Headings, context: Any, width: int) ->
 def _in_a_line(option: Any, room: int) -> str:
     """Return what an option means, with its default, or as much of it as fits in a line, at least its first clause."""
     clauses = [option.help[: mark.start()] + "." for mark in re.finditer(r"[;:,] | \(", option.help)]
-    told = [*clauses[:1], *clauses, option.help, _told(option)]
+    told = [*clauses[:1], *clauses, option.help, meaning_of(option)]
     return str(next((text for text in reversed(told) if len(text) <= room), told[0]))
 
 
@@ -103,7 +102,7 @@ def _width(context: Any) -> int:
 def _usage_lines(command: Any, context: Any) -> str:
     """Return how a command is called."""
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
-    pieces = ["[OPTIONS]", *map(_usage, arguments), *(["COMMAND [ARGS]..."] if hasattr(command, "commands") else [])]
+    pieces = ["[OPTIONS]", *map(usage_of, arguments), *(["COMMAND [ARGS]..."] if hasattr(command, "commands") else [])]
     return "\n".join(wrapped(" ".join(pieces), _width(context), f"Usage: {context.command_path} "))
 
 
@@ -134,12 +133,12 @@ def _lines(command: Any, headings: _Headings, context: Any, width: int) -> Itera
         yield from [paragraph] if paragraph.startswith(_EXAMPLE) else wrapped(paragraph, width, _INDENT)
     for heading, of_commands in headings.items():
         yield from _definitions(heading, of_commands, width)
-    yield from _definitions("Arguments", [(_word(one), _told(one)) for one in arguments], width)
+    yield from _definitions("Arguments", [(spelling_of(one), meaning_of(one)) for one in arguments], width)
     options = [*_options(command), command.get_help_option(context)]
     by_heading: dict[str, list[tuple[str, str]]] = {}
     for option in options:
         heading = _OF_OPTION.get(option.name, "Options") if len(options) > _MANY else "Options"
-        by_heading.setdefault(heading, []).append((_spelled(option), _told(option)))
+        by_heading.setdefault(heading, []).append((spelling_of(option), meaning_of(option)))
     for heading in (*_HEADINGS, "Options"):
         yield from _definitions(heading, by_heading.get(heading, ()), width)
 
@@ -168,16 +167,20 @@ def _told_by(command: Any) -> list[str]:
     return told
 
 
-def _usage(argument: Any) -> str:
+def usage_of(argument: Any) -> str:
+    """Return an argument as the usage of its command shows it."""
     word = _word(argument)
     if argument.nargs != 1 and not word.endswith("..."):
         word += "..."
     return word if argument.required or word.startswith("[") else f"[{word}]"
 
 
-def _spelled(option: Any) -> str:
-    names = sorted(option.opts, key=len) + list(option.secondary_opts)
-    return ", ".join(names) + ("" if option.is_flag else f" {_word(option)}")
+def spelling_of(parameter: Any) -> str:
+    """Return the names of an option with the word for its value, or the word of an argument."""
+    if parameter.param_type_name == "argument":
+        return _word(parameter)
+    names = sorted(parameter.opts, key=len) + list(parameter.secondary_opts)
+    return ", ".join(names) + ("" if parameter.is_flag else f" {_word(parameter)}")
 
 
 def _word(parameter: Any) -> str:
@@ -195,7 +198,7 @@ def _word(parameter: Any) -> str:
     return _OF_NAMES.get(parameter.name) or _WORDS.get(kind.split(" ")[0], "TEXT")
 
 
-def _told(parameter: Any) -> str:
+def meaning_of(parameter: Any) -> str:
     """Return what a parameter means, and its default."""
     shown = parameter.show_default
     default = parameter.default

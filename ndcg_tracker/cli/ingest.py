@@ -112,7 +112,8 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
 
         def ready(path: str) -> ReadyRun:
             of_run = what.of_run(lists.source)
-            table = read_run(path, reader=what.reader, columns=of_run, labels_apart=lists.lists is not None)
+            with what.all_columns(path, lists.source):
+                table = read_run(path, reader=what.reader, columns=of_run, labels_apart=lists.lists is not None)
             return ready_run(table, lists.lists, parsed_metrics(what.metrics))
 
         at_once = 1 if what.stream else n_jobs or min(n_cores(), MOST_WORKERS)

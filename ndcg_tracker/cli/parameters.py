@@ -82,13 +82,14 @@ def takes(
     rules: str | None = "",
     runs: Sequence[str] = (),
     needs_labels: bool = True,
+    further_metrics: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
     ``further``: functions or classes whose arguments it has, too, all of them optional. ``but``: those that the command
     does not have. The command keeps an argument that it declares itself. ``rules``: the name under which its rules are
-    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, in whose place
-    files may stand; ``needs_labels``: whether these then need labels.
+    kept, if not its own; None if the command checks them itself. ``runs``: the arguments that name runs, and may name
+    files; ``needs_labels``: whether files need labels.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -114,7 +115,7 @@ def takes(
                 typed = {name: of for name, of in given.items() if of != defaults[name]}
                 refuse(rules or command.__name__, {**typed, "file_runs": bool(files)})
             if files:
-                held_in_memory(given, runs, files, needs_labels=needs_labels)
+                held_in_memory(given, runs, files, needs_labels=needs_labels, further_metrics=further_metrics)
             for name in of_files:
                 given.pop(name)
             numbers = (given.get(argument.name) for argument in arguments if argument.says_how_many_rows)

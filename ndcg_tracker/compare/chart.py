@@ -22,6 +22,7 @@ from ndcg_tracker.render.html import (
     by_direction,
     chart,
     layer,
+    named_axis,
     nominal,
     number,
     signed_axis,
@@ -46,7 +47,7 @@ def cutoffs(rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: 
     x = number("cutoff", title="cutoff", scale=scale, axis=axis)
     y = number(title="mean", scale={"zero": False}, axis={"tickCount": 5})
     colors = {"domain": [baseline, candidate], "range": [{"expr": "muted"}, {"expr": "chosen"}]}
-    color = nominal("run", scale=colors, legend={"title": None, "symbolType": "stroke"})
+    color = nominal("run", scale=colors, legend=named_axis([baseline, candidate], 20, title=None, symbolType="stroke"))
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     told = tooltip("run", "cutoff", ("value", "", ".4f"), ("delta", "", "+.4f"))
     value = {"x": x, "y": {**y, "field": "value"}, "color": color, "tooltip": told}
@@ -153,7 +154,9 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
         }
         for bar in bars
     ]
-    y = nominal("name", sort=None, title=None, axis={"labelLimit": 220, "grid": False})
+    y = nominal(
+        "name", sort=None, title=None, axis=named_axis([bar.label for bar in bars], 36, labelLimit=230, grid=False)
+    )
     told = tooltip(("name", "of"), ("delta", "", "+.4f"), ("interval", "95% interval"), "p", "groups", "verdict")
     axis = signed_axis(f"change{metric and f' of {metric}'}", labelBound=4)  # one that would be cut off is left out
     at_zero = {"x": number(datum=0, axis=axis)}
@@ -194,9 +197,9 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str) -
         for pair in deltas
         for is_sure in (pair.verdict in ("improved", "regressed"),)
     ]
-    above = {"orient": "top", "labelAngle": 30, "labelLimit": 140, "title": "run"}
+    above = named_axis(names, 20, orient="top", labelAngle=30, labelLimit=140, title="run")
     x = nominal("candidate", sort=list(names), axis=above)
-    y = nominal("baseline", sort=list(names), title="against", axis={"labelLimit": 200})
+    y = nominal("baseline", sort=list(names), title="against", axis=named_axis(names, 30, labelLimit=200))
     told = tooltip(("candidate", "run"), ("baseline", "against"), ("shown", "delta"), "p", "verdict")
     ends = [{"expr": name} for name in ("worse", "grid", "better")]
     colors = {"domain": [-reach, 0, reach], "range": ends, "interpolate": "rgb"}

@@ -24,7 +24,7 @@ from ndcg_tracker.render.html import (
     signed_axis,
     tooltip,
 )
-from ndcg_tracker.render.terminal import shortened
+from ndcg_tracker.render.terminal import shortened, shortened_apart
 from ndcg_tracker.words.texts import GroupTexts, counted, unit, units
 
 COLUMNS = 600
@@ -251,7 +251,8 @@ def scatter(
     values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
     domain = [float(values.min()), max(1.0, float(values.max())) if values.max() > 0.5 else float(values.max()) or 1.0]
     shared: Spec = {"scale": {"domain": domain}, "axis": {"tickCount": 5, "titleLimit": 260}}
-    sides = (("x", "baseline", baseline), ("y", "candidate", candidate))
+    short = shortened_apart([baseline, candidate], 30)
+    sides = (("x", "baseline", short[0]), ("y", "candidate", short[1]))
     axes = {axis: number(side, title=f"{metric} of {run}", **shared) for axis, side, run in sides}
     ends = {"values": [{"baseline": end, "candidate": end} for end in domain]}
     diagonal = {"data": ends, **layer("line", axes, color={"expr": "muted"}, strokeDash=[4, 3], strokeWidth=1)}

@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
+from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -205,6 +206,11 @@ class Sample:
             return mean + math.copysign(math.hypot(bound - mean, of_runs), bound - mean)
 
         return widened(bounds[0], pass_level), widened(bounds[1], 1 - fail_alpha)
+
+    @property
+    def pilot(self) -> Pilot:
+        """What the differences show of further groups."""
+        return Pilot.of(self.delta, self.weights, reach=reach_of(self.delta, self.limits))
 
     @property
     def losing(self) -> tuple[Floats, Index | None]:

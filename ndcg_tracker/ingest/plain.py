@@ -73,7 +73,7 @@ def checked(
     lengths: Index | None = None,
     fractions: set[str] | None = None,
 ) -> Rows:
-    """Return the table of columns of cells; an empty cell of text and null are no number.
+    """Return the table of columns of cells; an empty cell of text and null have no value.
 
     Parameters: ``lengths``: how many rows each group has, if that is not one for each cell. ``fractions``: see
     ``json_id``. Raises: the error of ``places`` for the first wrong cell.

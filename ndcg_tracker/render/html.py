@@ -7,6 +7,7 @@ its style sheet.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
 from ndcg_tracker.render.report import Column, Report, Table, is_named, marked, shown
-from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
+from ndcg_tracker.render.terminal import Painted, Style, shortened_apart, shown_strings, visible
 from ndcg_tracker.words.texts import unit, units
 
 if TYPE_CHECKING:
@@ -136,6 +137,17 @@ def number(field: str = "", **more: object) -> Spec:
 def nominal(field: str, **more: object) -> Spec:
     """Return the encoding of a field of names."""
     return {"field": field, "type": "nominal", **more}
+
+
+def named_axis(names: Sequence[str], width: int, **more: object) -> Spec:
+    """Return an axis or a legend of names, each cut to ``width`` characters that distinguish it from the others."""
+    each = list(dict.fromkeys(map(visible, names)))
+    short = dict(zip(each, shortened_apart(each, width), strict=True))
+    cut = [name for name in each if short[name] != name]
+    if not cut:
+        return dict(more)
+    at = f"indexof({json.dumps(cut)}, datum.value)"
+    return {"labelExpr": f"{at} < 0 ? datum.label : {json.dumps([short[name] for name in cut])}[{at}]", **more}
 
 
 def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]:
@@ -272,7 +284,10 @@ def _text(text: str) -> str:
     return escape(visible(text))
 
 
-_POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
+def policy(style: str, scripts: Sequence[str]) -> str:
+    """Return the security policy of a page that loads nothing and runs only its own scripts."""
+    sources = " ".join(map(_source, scripts))
+    return f"default-src 'none'; script-src {sources}; style-src {_source(style)}; base-uri 'none'; form-action 'none'"
 
 
 def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), **values: object) -> str:
@@ -285,12 +300,11 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
 
     style = asset("page.css")
     texts = [asset(name) for name in scripts]
-    policy = _POLICY.format(scripts=" ".join(map(_source, texts)), style=_source(style))
     return (
         environment()
         .get_template(template)
         .render(
-            policy=policy,
+            policy=policy(style, texts),
             style=Markup(style),
             scripts=[Markup(text) for text in texts],
             data=Markup(script_json(data)),

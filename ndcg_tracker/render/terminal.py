@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +18,8 @@ _HARMLESS = frozenset("\u200c\u200d\u3000")
 # what the log of a build obeys: ::error:: where a line begins, behind blanks too; ##[error] and ##vso[ anywhere in it
 LOG_COMMAND = r"(?<=#)#(?=\w*\[)"
 _LOG_COMMAND, _COMMAND_LINE = re.compile(LOG_COMMAND), re.compile(r"^([^\S\n]*)::", re.MULTILINE)
+
+_WORD_AT_END = re.compile(r"[^\W_]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,39 @@ def shortened_inside(text: str, width: int) -> str:
     head = shortened(text, width // 2 + 1)
     tail = shortened(text[::-1], width - display_width(head) + 1)[::-1]
     return head + tail.removeprefix("…")
+
+
+def shortened_apart(names: Sequence[str], width: int) -> list[str]:
+    """Return names cut to a width, without what all have in common rather than what distinguishes them.
+
+    >>> shortened_apart(["nightly-2026-11-08-dense-reranked", "nightly-2026-11-09-dense-reranked"], 20)
+    ['nightly-2026-11-08-…', 'nightly-2026-11-09-…']
+    >>> shortened_apart(["the-new-retriever-with-lr=1e-3-and-more", "the-new-retriever-with-lr=1e-4-and-more"], 14)
+    ['…with-lr=1e-3…', '…with-lr=1e-4…']
+    """
+    if len(set(names)) < 2:
+        return [shortened_inside(name, width) for name in names]
+    head = _in_common(names)
+    tail = _in_common([name[head:][::-1] for name in names])
+    cut = []
+    for name in names:
+        end = len(name) - tail  # what distinguishes this name lies between head and end
+        if end < width:
+            cut.append(shortened(name, width))
+        elif end - head < width - 1:
+            after = "…" if tail else ""
+            cut.append("…" + name[end - width + 1 + len(after) : end] + after)
+        else:
+            cut.append(shortened_inside(name[head:end], width))
+    return cut
+
+
+def _in_common(names: Sequence[str]) -> int:
+    """Return how many characters all names begin with, in whole words."""
+    first, last = min(names), max(names)
+    pairs = enumerate(zip(first, last, strict=False))
+    n = next((place for place, (one, other) in pairs if one != other), len(first))
+    return len(_WORD_AT_END.sub("", first[:n]))
 
 
 def wrapped(text: str, width: int, start: str = "", *, indent: int | None = None) -> list[str]:

@@ -147,7 +147,7 @@ def _random_sums(sizes: Floats, flips: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class _Condensed:
+class Condensed:
     """Many numbers in few bins: ``values`` (ascending), how many numbers each represents, and their variance."""
 
     values: Floats
@@ -226,20 +226,20 @@ def _interval(offsets: Floats, level: float, resamples: int) -> tuple[float, flo
 def _resampled_means(ascending: Floats, resamples: int) -> Floats:
     """Return the mean of each resample: float64, shape (resamples,)."""
     n, generator = ascending.size, content_generator(ascending)
-    condensed = _condensed(ascending)
-    shares = condensed.counts / n
-    has_spread = bool(condensed.variances.any())
+    few = condensed(ascending)
+    shares = few.counts / n
+    has_spread = bool(few.variances.any())
     means = np.empty(resamples)
     for first in range(0, resamples, _BLOCK):
         counts = generator.multinomial(n, shares, min(_BLOCK, resamples - first))
-        block = counts @ condensed.values / n
+        block = counts @ few.values / n
         if has_spread:
-            block += np.sqrt(counts @ condensed.variances) / n * generator.standard_normal(block.size)
+            block += np.sqrt(counts @ few.variances) / n * generator.standard_normal(block.size)
         means[first : first + _BLOCK] = block
     return means
 
 
-def _condensed(ascending: Floats) -> _Condensed:
+def condensed(ascending: Floats) -> Condensed:
     """Return ascending numbers as at most 256: themselves if so few are distinct, else the means of bins."""
     new = np.concatenate([[True], ascending[1:] != ascending[:-1]])
     if int(new.sum()) > _BINS:
@@ -251,7 +251,7 @@ def _condensed(ascending: Floats) -> _Condensed:
     counts = np.diff(starts, append=ascending.size)
     values = ascending[starts] if starts.size == new.sum() else np.add.reduceat(ascending, starts) / counts
     rest = np.add.reduceat(np.square(ascending - np.repeat(values, counts)), starts) / counts
-    return _Condensed(values, counts, rest)
+    return Condensed(values, counts, rest)
 
 
 def wilcoxon_p_value(delta: Floats) -> float | None:
@@ -381,30 +381,6 @@ def betting_p_value(delta: Floats, weights: Floats | None = None, *, alpha: floa
         if game is not None:
             capital = max(capital, game.log_capital(0.5))
     return min(1.0, max(2 * math.exp(-min(capital, 740.0)), SMALLEST_P_VALUE))
-
-
-def zeros_needed(margin: float, *, level: float = 0.95) -> int | None:
-    """Return how many differences of 0, and no other, have a betting lower bound above -margin.
-
-    Parameters: ``margin``: the drop that is allowed, within -1 to 1. ``level``: of the bound. Returns: None where more
-    than a million would be needed.
-
-    >>> n = zeros_needed(0.01)
-    >>> betting_lower_bound(np.zeros(n)) > -0.01 >= betting_lower_bound(np.zeros(n - 1))
-    True
-    """
-    low, high = 0, 1
-    if margin * 1_000_000 < 3:  # no bound of n zeros lies above -3 / n
-        return None
-    while high <= 1_000_000 and betting_lower_bound(np.zeros(high), level=level) <= -margin:
-        low, high = high, 2 * high
-    if high > 1_000_000:
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        is_enough = betting_lower_bound(np.zeros(middle), level=level) > -margin
-        low, high = (low, middle) if is_enough else (middle, high)
-    return high
 
 
 def share_upper_bound(k: int, n: int, *, level: float = 0.95) -> float:

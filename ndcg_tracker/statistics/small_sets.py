@@ -23,12 +23,13 @@ class Spread:
     """How far the groups of two runs differ, as far as the drops that are stopped depend on it.
 
     ``square``: the mean of d^2. ``tail``: the mean of d^4 / the mean of d^2, the part of d^2 that grows with the drop.
-    ``is_count``: whether every difference is -1, 0 or 1, as for hit@5.
+    ``is_count``: whether every difference is -1, 0 or 1, as for hit@5. ``differ``: the share of groups that differ.
     """
 
     square: float
     tail: float
     is_count: bool = False
+    differ: float = 1.0
 
     @property
     def sd(self) -> float:
@@ -40,22 +41,25 @@ class Spread:
         """Return the spread of differences; None if nothing differs.
 
         >>> Spread.of([1.0, 0.0, 0.0, -1.0], is_count=True)
-        Spread(square=0.5, tail=1.0, is_count=True)
+        Spread(square=0.5, tail=1.0, is_count=True, differ=0.5)
         """
         squares = [difference * difference for difference in differences]
         total = math.fsum(squares)
         if not total:
             return None
-        return cls(total / len(squares), math.fsum(square * square for square in squares) / total, is_count)
+        tail, differ = math.fsum(square * square for square in squares) / total, sum(map(bool, squares)) / len(squares)
+        return cls(total / len(squares), tail, is_count, differ)
 
 
-_TYPICAL: dict[Kind, tuple[tuple[float, float], ...]] = {
-    "hit": ((0.14, 1), (0.22, 1), (0.35, 1)),
-    "RR": ((0.09, 0.26), (0.15, 0.33), (0.23, 0.52)),
-    "R": ((0.09, 0.6), (0.14, 0.6), (0.20, 0.6)),
-    "ndcg": ((0.075, 0.13), (0.13, 0.18), (0.20, 0.40)),
+# standard deviation and tail of differences, and the share that differs, by how much changed; they may err by half
+_TYPICAL: dict[Kind, tuple[tuple[float, float, float], ...]] = {
+    "hit": ((0.14, 1, 0.02), (0.22, 1, 0.05), (0.35, 1, 0.12)),
+    "RR": ((0.09, 0.26, 0.13), (0.15, 0.33, 0.20), (0.23, 0.52, 0.29)),
+    "R": ((0.09, 0.6, 0.045), (0.14, 0.6, 0.08), (0.20, 0.6, 0.17)),
+    "ndcg": ((0.075, 0.13, 0.29), (0.13, 0.18, 0.41), (0.20, 0.40, 0.56)),
 }
-"""Standard deviation and tail of the differences between runs of retrievers, by how much changed (may err by half)."""
+KIND_OF: dict[str, Kind] = {"Success": "hit", "RR": "RR", "R": "R", "ndcg": "ndcg"}
+"""The measures whose typical differences are known."""
 
 
 def typical(kind: Kind) -> dict[Change, Spread]:
@@ -65,9 +69,8 @@ def typical(kind: Kind) -> dict[Change, Spread]:
     {'small change': 0.075, 'usual': 0.13, 'another model': 0.2}
     """
     changes: tuple[Change, ...] = ("small change", "usual", "another model")
-    return {
-        change: Spread(sd * sd, tail, kind == "hit") for change, (sd, tail) in zip(changes, _TYPICAL[kind], strict=True)
-    }
+    each = zip(changes, _TYPICAL[kind], strict=True)
+    return {change: Spread(sd * sd, tail, kind == "hit", differ) for change, (sd, tail, differ) in each}
 
 
 def allowed_drop(tolerance: float, n: int, *, is_count: bool) -> float:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -411,11 +409,13 @@ class Information:
         return not self.is_drawn and (self.are_few_at(alpha) or is_skewed)
 
     def groups_for(self, alpha: float) -> int:
-        """How many groups would be enough for level ``alpha``, if further ones are like these; 0 if nothing differs."""
+        """How many groups are enough for level ``alpha`` in 85% of samples like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
-        by_count = math.ceil(enough_for(alpha) * self.n / self.n_nonzero)
-        return max(by_count, math.ceil((self.skewness / skewness_for(alpha)) ** 2))
+        share, of_count = self.n_nonzero / self.n, enough_for(alpha)
+        spread = normal_quantile(0.85) * math.sqrt(share * (1 - share))
+        root = (spread + math.sqrt(spread**2 + 4 * share * of_count)) / (2 * share)
+        return max(math.ceil(root**2 - _ROUNDING), math.ceil((self.skewness / skewness_for(alpha)) ** 2))
 
 
 def information_in(delta: Floats, weights: Floats | None = None) -> Information:
@@ -427,16 +427,13 @@ def information_in(delta: Floats, weights: Floats | None = None) -> Information:
 
     >>> found = information_in(np.repeat([0.25, 0.0], [60, 240]))
     >>> found.is_low, found.is_low_at(0.05), found.n_nonzero, found.groups_for(0.05)
-    (False, True, 60, 750)
+    (False, True, 60, 809)
     """
     if weights is None:
         return Information(delta.size, int(np.count_nonzero(delta)), skewness(delta))
     delta, weights = delta[weights > 0], weights[weights > 0]
     mean = float((weights * delta).sum() / weights.sum()) if delta.size else 0.0
     return Information(delta.size, int(np.count_nonzero(delta)), skewness(weights * (delta - mean)))
-
-
-_MANY = 10**12
 
 
 def detectable_delta(test: TTest, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -458,62 +455,3 @@ def detectable_delta(test: TTest, *, alpha: float = 0.05, power: float = 0.8) ->
     if not test.standard_error:
         return None
     return noncentrality_found(test.df, alpha, power) * test.standard_error
-
-
-def groups_needed(
-    test: TTest, information: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
-) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
-    """Return about how many groups would decide a gate, and how, if further groups are like these.
-
-    Mean, standard deviation, skewness and the share of nonzero differences are taken as constant. PASS comes at the
-    first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
-    < 0, both not before information is no longer low; the earlier one counts.
-
-    Parameters: ``test`` and ``information``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the
-    gate. Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
-
-    >>> groups_needed(TTest(200, 0.0, 0.138, 0.0, 1.0, (-0.02, 0.02)), Information(200, 150, 0.0), 0.01, 0.01)
-    (518, 'pass')
-    """
-    if test.mean is None or test.t is None or not test.sd:
-        return None, None
-    for_pass = _first(test.mean + margin, test.sd, *_at(pass_level))
-    for_fail = _first(-test.mean, test.sd, *_at(1 - fail_alpha))
-    if for_pass is not None:
-        for_pass = max(for_pass, information.groups_for(1 - pass_level))
-    if for_fail is not None:
-        for_fail = max(for_fail, information.groups_for(fail_alpha))
-    if for_fail is not None and (for_pass is None or for_fail < for_pass):
-        return for_fail, "fail"
-    return (None, None) if for_pass is None else (for_pass, "pass")
-
-
-def _at(level: float) -> tuple[Callable[[int], float], float]:
-    """Return by how many standard errors t is off at a level with n groups, and with endlessly many."""
-    return lambda n: quantile(level, n - 1.0), normal_quantile(level)
-
-
-def _first(effect: float, sd: float, needed: Callable[[int], float], z: float) -> int | None:
-    """Return the smallest n >= 2 with effect > needed(n) sd / sqrt(n), None if none is below 10^12; needed(n) > z."""
-
-    def is_enough(n: int) -> bool:
-        return effect * math.sqrt(n) > needed(n) * sd
-
-    if effect <= 0:
-        return None
-    if z * sd > effect * math.sqrt(2 * _MANY):  # for the smallest effects the square below would be infinite
-        return None
-    least = (z * sd / effect) ** 2 * (
-        1 - 1e-9
-    )  # not enough, as needed(n) is above z; the first n that is lies close above
-    if least > _MANY:
-        return None
-    low = max(1, int(least))
-    step = 1
-    while not is_enough(low + step):
-        low, step = low + step, 2 * step
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high

@@ -285,14 +285,22 @@ class GroupReads:
         return (ids, keys) if named.size == ids.size else (ids[named], keys.take(named))
 
     def containing(self, dataset_id: int, text: str, n: int) -> list[tuple[int, str]]:
-        """Return ids and keys of at most ``n`` groups whose key contains a text, in id order.
+        """Return ids and keys of at most ``n`` groups whose key, or whose own text, contains a text, in id order.
 
         Case does not matter for the letters that the engine folds: ASCII on SQLite.
         """
         table = schema.groups
         query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id, table.c.key != _OTHERS)
         if text:
-            query = query.where(sa.func.lower(table.c.key).contains(sa.func.lower(_escaped(text)), escape="\\"))
+            texts, words = schema.texts, sa.func.lower(_escaped(text))
+            told = sa.select(texts.c.group_id).where(
+                texts.c.dataset_id == dataset_id,
+                texts.c.item_key == "",
+                sa.func.lower(sa.func.coalesce(texts.c.text, texts.c.title)).contains(words, escape="\\"),
+            )
+            query = query.where(
+                sa.func.lower(table.c.key).contains(words, escape="\\") | table.c.id.in_(told.scalar_subquery())
+            )
         rows = self._session.rows(query.order_by(table.c.id).limit(n))
         return [(row.id, row.key) for row in rows]
 

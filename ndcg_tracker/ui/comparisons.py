@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import numpy as np
 
 from ndcg_tracker.asked import made
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart import cutoffs as cutoffs_chart
+from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.report_facts import GroupLists
@@ -27,20 +29,21 @@ from ndcg_tracker.questions.explain.gather import explained_pair, group_explanat
 from ndcg_tracker.questions.explain.say import explanation_report
 from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_chart
 from ndcg_tracker.questions.report import NOT_DRAWN
-from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report
+from ndcg_tracker.questions.report.first_screen import answer, explained, look_of, unjudged_open
+from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report, runs_report
 from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html, themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.faults import in_browser
-from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, missing
+from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, links_of, missing, sign_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
-from ndcg_tracker.words.texts import GroupTexts, counted, unit
+from ndcg_tracker.words.texts import GroupTexts, counted, points, unit
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.report_facts import AtCutoff
+    from ndcg_tracker.compare.report_facts import AtCutoff, PairReport
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.storage.records import GroupValueRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
@@ -49,6 +52,8 @@ SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
 _CHOSEN = ("dataset", "metrics", "labels", "judge", "check_with", "fresh", *NOT_DRAWN)
 """Options of a comparison that the page chooses in its own way, or that it does not take."""
+SHOWN = 3
+"""How many of the groups that lost most are named first."""
 MOST_PAIRS = 12
 """The largest number of candidates in one comparison."""
 
@@ -102,10 +107,14 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a comparison: the report's page, which loads the lists that a file would have to hold."""
     chosen = Chosen.of(tx, ask)
     names = [run.name for run in chosen.candidates]
-    report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
-    data, values = report_values(report, made="Write this page to a file that you can send to others:")
+    is_file = ask.has("format")
+    if is_file:
+        report = runs_report(tx, chosen.baseline.name, names, chosen.options(ask), "report.html", texts=True)
+    else:
+        report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
+    data, values = report_values(report, made="In a terminal, this page is made with:")
     metric = report.pairs[0].comparison.metrics[0].metric
-    data["ask"] = {
+    data["ask"] = not is_file and {
         "lists": [chosen.address("/compare/lists", candidate, ask, metric) for candidate in chosen.candidates],
         "group": [chosen.address("/group", candidate, ask, metric) for candidate in chosen.candidates],
     }
@@ -120,11 +129,48 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
         others=chosen.here.link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
         cutoffs=[chosen.address("/compare/cutoffs", candidate, ask, metric) for candidate in chosen.candidates],
         asked=ask.text("metric") or "",
+        lost_most=[
+            _lost_most(pair, chosen.address("/group", candidate, ask, metric))
+            for pair, candidate in zip(report.pairs, chosen.candidates, strict=True)
+        ],
         made_of=[made_of(chosen.baseline, candidate) for candidate in chosen.candidates],
         options=of_form(CompareOptions, _CHOSEN, chosen.given),
         together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
     )
+
+
+def _lost_most(pair: PairReport, address: str) -> list[tuple[str, str, str]]:
+    """Return the groups that lost most, each with its loss and the address of its page, which says why."""
+    sign, queries = sign_of(pair.comparison.metrics[0].metric), queries_of(pair.texts)
+    lost = [of for of in pair.comparison.worst[:SHOWN] if sign * of.delta < 0]
+    named = [(of, f"{of.group} {queries.get(of.group, '')}".strip()) for of in lost]
+    return [
+        (words, points(of.delta, signed=True, digits=2), f"{address}&{urlencode({'group': of.group})}")
+        for of, words in named
+    ]
+
+
+def verdict(tx: ReadTransaction, here: Here, baseline: RunRecord, candidate: RunRecord) -> dict[str, object]:
+    """Return the verdict with which the page of a run begins, in words, or why there is none."""
+    chosen, both, metric = Chosen(here, baseline, [candidate]), [baseline.id, candidate.id], here.wanted().metric
+    values = {"address": here.link("/compare", run=both, metric=metric), "answer": "", "look": "", "judge": None}
+    try:
+        options = replace(chosen.options(here.ask), metrics=(parse_metric(metric),), top=0)
+        (pair,) = compared(tx, baseline.name, [candidate.name], options)
+    except NdcgTrackerError as error:
+        return {**values, "told": f"{worded(error.message, in_browser)}."}
+    comparison = for_people(pair.comparison)
+    first, grade = comparison.metrics[0], unjudged_open(comparison)
+    n_open = None if grade is None else grade.facts["n"]
+    return {
+        **values,
+        "answer": answer(first),
+        "told": explained(comparison),
+        "look": look_of(first),
+        "n_open": n_open,
+        "judge": grade and here.link("/judge", run=both, metric=metric, whose=here.judge, budget=n_open),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +287,10 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
                 + (f"; {counted(len(valued) - MOST_RUNS, 'older one')} not drawn" if len(valued) > MOST_RUNS else ""),
             }
         }
+    links: list[str] = []
+    if valued:
+        of_run = partial(here.link, "/run", metric=metric.metric)
+        links = links_of(charts["history"], {record.run: record.run_id for record in records}, of_run)
     ids = _two_runs(ask) or _most_changed(records)
     pair: dict[str, Any] = {}
     if ids:
@@ -261,7 +311,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
         group=key,
         query=query_cell(texts_of(tx, here.dataset.id, {}, [group_number]).get(group_number, GroupTexts()).query),
         attributes=[(pair_of, here.link("/groups", dataset=here.dataset.name, where=pair_of)) for pair_of in pairs_of],
-        data={"themes": themes(), "charts": charts} if charts else None,
+        data={"themes": themes(), "charts": charts, "links": links} if charts else None,
         charts={name: chart_words(spec) for name, spec in charts.items()},
         changes=[
             *(each for each in changes if each[0].run_id in ids and each not in changes[part.first : part.last]),

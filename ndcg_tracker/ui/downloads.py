@@ -1,9 +1,11 @@
-"""The rows of a page as CSV and JSON, the same as the command of its question prints."""
+"""A page as one HTML file, and its rows as CSV and JSON, the same as the command of its question prints."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
+from importlib.metadata import version
 from typing import TYPE_CHECKING, cast
 
 from ndcg_tracker.compare.gather import compared
@@ -21,14 +23,15 @@ from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 from ndcg_tracker.questions.show.gather import ListedRuns, shown_run
 from ndcg_tracker.questions.show.say import listed_as, shown_said
 from ndcg_tracker.render.formats import as_object, rows_as
+from ndcg_tracker.render.html import policy
 from ndcg_tracker.runs.groups import group_records
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
-from ndcg_tracker.ui.here import Here, Rows, missing, sign_of
+from ndcg_tracker.ui.here import FORMATS, Answer, Here, Rows, missing, sign_of
 from ndcg_tracker.ui.leaderboards import Asked
 from ndcg_tracker.ui.overviews import groups_listed
-from ndcg_tracker.ui.pages import asked_groups, asked_history
-from ndcg_tracker.ui.rendering import Question
+from ndcg_tracker.ui.pages import asked_groups, asked_history, datasets
+from ndcg_tracker.ui.rendering import Question, asset_of_pages
 from ndcg_tracker.ui.runs import matching_runs
 
 if TYPE_CHECKING:
@@ -36,15 +39,33 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
-def rows_of(tx: ReadTransaction, path: str, ask: Question) -> Rows:
-    """Return the rows of a page in the format that its address names (InputError for another one)."""
+def file_of(tx: ReadTransaction, path: str, ask: Question, page: Callable[[ReadTransaction, Question], Answer]) -> Rows:
+    """Return a page, or its rows, in the format that its address names (InputError for another one)."""
     format = ask.text("format")
-    if format not in ("csv", "json"):
-        raise InputError(f"no page has the format {format!r}", advice="choose csv or json")
+    if format not in FORMATS:
+        raise InputError(f"no page has the format {format!r}", advice="choose html, csv or json")
     if path not in _ROWS:
         raise ReferenceNotFoundError("this page has no rows")
     name = path.strip("/").replace("/", "-") or "datasets"
+    if format == "html":
+        shown = datasets(tx, ask) if path == "/" else page(tx, ask)
+        return Rows(as_file(str(shown)), f"{name}.html")
     return Rows(_ROWS[path](tx, ask, cast("Format", format)), f"{name}.{format}")
+
+
+def as_file(page: str) -> str:
+    """Return a page as one file with its style and its scripts inside; links to the server become plain words."""
+    loaded = re.findall(r'(?:href|src)="/static/([\w.]+)"', page)
+    style = "\n".join(asset_of_pages(name) for name in loaded if name.endswith(".css"))
+    scripts = {name: asset_of_pages(name) for name in loaded if name.endswith(".js")}
+    page = re.sub(r'<link rel="[^>]*>\n?', "", page)
+    page = re.sub(r'(<a\b[^>]*?) href="/[^"]*"', r"\1", page)
+    made = f'<footer class="foot muted">Made by ndcg-track {version("ndcg-tracker")}. It needs no network.</footer>'
+    page = re.sub('<footer class="foot.*?</footer>', made, page, flags=re.DOTALL)
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(style, [*scripts.values()])}">'
+    page = page.replace("</title>", f"</title>\n{meta}\n<style>{style}</style>", 1)
+    page = re.sub(r'<script src="/static/([\w.]+)">', lambda found: f"<script>{scripts[found[1]]}", page)
+    return page.replace("<html ", '<html class="file" ', 1)
 
 
 def _datasets(tx: ReadTransaction, ask: Question, format: Format) -> str:
@@ -99,7 +120,7 @@ def _groups(tx: ReadTransaction, ask: Question, format: Format) -> str:
     of_key = {record.key: record for record in group_records(tx, here.dataset.name)}
     evaluated, metric = here.records(tx), None if here.metric is None else here.metric.metric
     asked = asked_groups(ask), len(of_key), 0, sign_of(metric)
-    listed = groups_listed(tx, here.dataset, evaluated[-1] if evaluated else None, *asked)
+    listed = groups_listed(tx, here.dataset, evaluated[-1].evaluation_id if evaluated else None, *asked)
     records = [of_key[group.key] for group in listed.groups]
     names = sorted({name for record in of_key.values() for name in record.attributes})
     rows = [(record.key, record.weight, *(record.attributes.get(name) for name in names)) for record in records]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.judges import judges_of
 from ndcg_tracker.ui.overviews import shown_judge, usual_metric
 from ndcg_tracker.ui.rendering import Question, link, metric_name
@@ -28,7 +29,7 @@ class Next(str):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of a page as a file, CSV or JSON, and its name."""
+    """A page or its rows as a file, and its name."""
 
     text: str
     name: str
@@ -37,6 +38,8 @@ class Rows:
 Answer = str | Next | Rows | dict[str, object]
 """A page, a redirect, the rows of a page, or data for a script."""
 
+FORMATS = ("html", "csv", "json")
+"""The formats of the file that a page offers: the page itself, or its rows."""
 JUDGE = "/judge"
 """The page on which a person grades items: it has its own choices and rows."""
 ROWS = 50
@@ -150,7 +153,7 @@ class Here:
             "here": here,
             "data_links": []
             if here == JUDGE
-            else [(name.upper(), self.ask.link(here, "page", format=name)) for name in ("csv", "json")],
+            else [(name.upper(), self.ask.link(here, "page", format=name)) for name in FORMATS],
         }
 
     def _choices(self) -> list[dict[str, object]]:
@@ -232,6 +235,12 @@ def tag_pair(tag: str) -> tuple[str, str]:
 def chart_words(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the title of a chart and how to read it."""
     return {"title": spec["title"]["text"], "subtitle": spec["title"].get("subtitle", "")}
+
+
+def links_of(history: Mapping[str, Any], ids: Mapping[str, int], of_run: Callable[..., str]) -> list[str]:
+    """Return the address of the run of each point of a history, for its script; ``ids``: by name."""
+    visible_ids = {visible(name): run_id for name, run_id in ids.items()}
+    return [of_run(run=visible_ids[row["run"]]) for row in history["data"]["values"]]
 
 
 def sign_of(metric: str | None) -> float:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import (
         DatasetCounts,
         DatasetRecord,
-        EvaluationRecord,
         GroupValueRecord,
         GroupWeightsById,
         HistoryRecord,
@@ -246,21 +245,6 @@ def group_over_time(
 
 
 @dataclass(frozen=True, slots=True)
-class RunGroups:
-    """The groups of a run under one evaluation: ids, ascending, their keys, and values, NaN where undefined."""
-
-    ids: Index
-    keys: Sequence[str]
-    values: Floats
-
-
-def groups_of_run(tx: ReadTransaction, run: RunRecord, evaluation: EvaluationRecord) -> RunGroups:
-    """Return the result of every group of a run."""
-    ids, values = tx.evaluations.results_of([evaluation.id])[0]
-    return RunGroups(ids, tx.groups.keys(run.dataset_id, ids).to_list(), values)
-
-
-@dataclass(frozen=True, slots=True)
 class SomeGroup:
     """A group as a list of groups shows it: attributes, value in a run and query, None if there is none."""
 
@@ -281,20 +265,22 @@ class ListedGroups:
 
 @dataclass(frozen=True, slots=True)
 class GroupsAsked:
-    """The requested groups: those whose key contains ``text`` and that have all attributes ``where``.
+    """The requested groups: those whose key or query contains ``text`` and that have all attributes ``where``.
 
-    ``order``: by the values of a run, "worst" or "best" first; "group": the order of the database.
+    ``order``: by the values of a run, "worst" or "best" first; "group": the order of the database. ``is_in_run``: only
+    groups that the run has.
     """
 
     text: str = ""
     where: Sequence[str] = ()
     order: str = "group"
+    is_in_run: bool = False
 
 
 def groups_listed(
     tx: ReadTransaction,
     dataset: DatasetRecord,
-    evaluation: HistoryRecord | None,
+    evaluation_id: int | None,
     asked: GroupsAsked,
     n: int,
     first: int,
@@ -302,7 +288,8 @@ def groups_listed(
 ) -> ListedGroups:
     """Return ``n`` groups of those that are asked for, from number ``first``, with their values in one evaluation.
 
-    ``evaluation``: None where no run has any. ``sign``: -1 where low values are better.
+    ``evaluation_id``: None where no run has any. ``first``: a multiple of ``n``; after the last group, the last ones
+    are returned. ``sign``: -1 where low values are better.
     """
     ids, keys = tx.groups.all(dataset.id)
     attributes = tx.groups.attributes(dataset.id)
@@ -317,15 +304,17 @@ def groups_listed(
             if any(f"{name}={value}" == wanted for name, value in of.items())
         ]
         is_wanted &= np.isin(ids, np.array(having, dtype=np.int64))
-    places = np.flatnonzero(is_wanted)
     values = np.full(ids.size, np.nan)
-    if evaluation is not None:
-        with_values, of_run = tx.evaluations.results_of([evaluation.evaluation_id])[0]
+    if evaluation_id is not None:
+        with_values, of_run = tx.evaluations.results_of([evaluation_id])[0]
         at = places_of_ids(with_values, ids)
         values[at >= 0] = of_run[at[at >= 0]]
+        is_wanted &= (at >= 0) | (not asked.is_in_run)
+    places = np.flatnonzero(is_wanted)
     if asked.order != "group":
         of_some = sign * values[places]
         places = places[np.argsort(of_some if asked.order == "worst" else -of_some, kind="stable")]  # NaN comes last
+    first = min(first, max(0, (places.size - 1) // n * n))
     shown = places[first : first + n]
     texts = texts_of(tx, dataset.id, {}, ids[shown].tolist())
     groups = [

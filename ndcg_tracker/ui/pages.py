@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of
-from ndcg_tracker.questions.history.say import COLUMNS, HistoryRow, happened, history_chart, history_table
+from ndcg_tracker.questions.history.say import COLUMNS, HistoryRow, happened_between, history_chart, history_table
 from ndcg_tracker.render.html import themes
 from ndcg_tracker.render.report import Column, query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.ui.here import ROWS, Answer, Here, Next, Part, chart_words, sign_of, tag_pair
+from ndcg_tracker.ui.here import FORMATS, ROWS, Answer, Here, Next, Part, chart_words, links_of, sign_of, tag_pair
 from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview, groups_listed, labels_overview
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline, table_on_page
 from ndcg_tracker.words.notes import note_text
@@ -28,7 +29,7 @@ RUNS = 100
 """The default number of runs in a history, the latest ones."""
 MOST_STEPS = 200
 """The search for steps takes at most this many runs."""
-_GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
+GROUP_SORTS = {"group": "as stored", "worst": "worst", "best": "best"}
 
 
 def home(tx: ReadTransaction, ask: Question) -> Answer:
@@ -50,7 +51,7 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
         }
         for overview in datasets_overview(tx)
     ]
-    data_links = [(name.upper(), link("/datasets", format=name)) for name in ("csv", "json")]
+    data_links = [(name.upper(), link("/datasets", format=name)) for name in FORMATS]
     return rendered("datasets.html", title="Datasets", rows=rows, data_links=data_links)
 
 
@@ -77,16 +78,25 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     newest = result.rows[-RUNS:]
     commit = Column("git_commit", "commit", "text", of=lambda row: commit_text(row["git_commit"] or "") or None)
     table = history_table(newest, columns=[*COLUMNS, commit])
-    links = [("", here.link("/run", run=row["run_id"], metric=metric.metric)) for row in newest]
+    ids = {row["run"]: row["run_id"] for row in result.rows}
+    of_run = partial(here.link, "/run", metric=metric.metric)
+    compare = partial(here.link, "/compare", metric=metric.metric)
+    links = {"run": [("", of_run(run=row["run_id"])) for row in newest[::-1]]}
+    links["change"] = [("", compare(run=[one["run_id"], row["run_id"]])) for one, row in pairwise(newest)][::-1]
+    links["change"].append(("", ""))
+    spec = history_chart(rows, name)
     return rendered(
         "history.html",
         title=f"History of {here.dataset.name}",
-        data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
-        chart=chart_words(history_chart(rows, name)) if rows else None,
-        table=table_on_page(replace(table, rows=table.rows[::-1]), run=links[::-1]) if newest else "",
+        data={"themes": themes(), "charts": {"history": spec}, "links": links_of(spec, ids, of_run)} if rows else None,
+        chart=chart_words(spec),
+        table=table_on_page(replace(table, rows=table.rows[::-1]), **links) if newest else "",
         n_rows=len(result.rows),
         most_steps=MOST_STEPS,
-        steps=happened(result.rows),
+        steps=[
+            (sentence, compare(run=[ids[before], ids[after]]) if before in ids else None)
+            for sentence, before, after in happened_between(result.rows)
+        ],
         notes=[note_text(note) for note in result.notes],
         n_all=result.n_without_filter,
         tag=(ask.texts("tag") or [""])[0],
@@ -95,11 +105,11 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def asked_groups(ask: Question) -> GroupsAsked:
-    """Return the groups that an address asks for, and their order."""
+def asked_groups(ask: Question, order: str = "group", *, is_in_run: bool = False) -> GroupsAsked:
+    """Return the groups that an address asks for, and their order; ``order``: unless the address names one."""
     sort = ask.text("sort") or ""
     where = list(dict.fromkeys(ask.texts("where")))
-    return GroupsAsked(ask.text("q") or "", where, sort if sort in _GROUP_SORTS else "group")
+    return GroupsAsked(ask.text("q") or "", where, sort if sort in GROUP_SORTS else order, is_in_run)
 
 
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
@@ -113,10 +123,8 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     parameters = {"dataset": here.dataset.name, "metric": metric, "q": q}
     parameters["sort"] = None if sort == "group" else sort
     address = partial(here.link, "/groups", **parameters)
-    listed = groups_listed(tx, here.dataset, newest, asked, ROWS, first, sign)
+    listed = groups_listed(tx, here.dataset, None if newest is None else newest.evaluation_id, asked, ROWS, first, sign)
     part = Part.of(listed.total, ask.number("page", 1), partial(address, where=where))
-    if part.first < first:  # a page after the last one
-        listed = groups_listed(tx, here.dataset, newest, asked, ROWS, part.first, sign)
 
     def pairs(group: SomeGroup) -> list[tuple[str, str]]:
         each = [f"{name}={value}" for name, value in group.attributes.items()]
@@ -130,7 +138,7 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
         q=q,
         part=part,
         sort=sort,
-        sorts=_GROUP_SORTS if newest is not None else {},
+        sorts=GROUP_SORTS if newest is not None else {},
         where=[(pair, address(where=[other for other in where if other != pair])) for pair in where],
         attributes=[
             (name, [(f"{name}={value}", value) for value in values])

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from ndcg_tracker.asked import declared
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.render.html import CLASSES, environment, script_json, table_html
+from ndcg_tracker.render.html import CLASSES, asset, environment, script_json, table_html
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import counted, interval, lines_of_blocks, percent, points
 
@@ -158,11 +158,14 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
 
 
 def table_on_page(table: Table, **links: Sequence[tuple[str, str]]) -> Markup:
-    """Return a table with links in the cells of some columns, by key: words after the cell's own, and an address."""
+    """Return a table with links in the cells of some columns, by key, or by title for a column without a key.
+
+    Each link has words after the cell's own, and an address, "" for none.
+    """
     from markupsafe import Markup
 
     people = table.for_people
-    places = {of.key: place for place, of in enumerate(people.columns)}
+    places = {of.key or of.title: place for place, of in enumerate(people.columns)}
     rows = [cast("list[Painted]", list(row)) for row in people.rows]
     for key, of_rows in links.items():
         for row, (words, address) in zip(rows, of_rows if key in places else (), strict=key in places):
@@ -224,8 +227,14 @@ def position(value: float | None, low: float, high: float) -> Markup:
     )
 
 
-def own_asset(name: str) -> str:
-    """Return a file that only these pages have."""
+ASSETS = ("page.css", "ui.css", "vega.js", "draw.js", "report.js", "ui.js")
+"""The files that pages load."""
+
+
+def asset_of_pages(name: str) -> str:
+    """Return a file that pages load."""
+    if not name.startswith("ui."):
+        return asset(name)
     return resources.files("ndcg_tracker.ui").joinpath("assets", name).read_text("utf-8")
 
 

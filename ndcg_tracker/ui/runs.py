@@ -6,17 +6,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.say_tables import is_judged
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.ui.here import Answer, Here, Part, missing, rescoring, sign_of
-from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_of_run, runs_overview
-from ndcg_tracker.ui.pages import decision_rows
+from ndcg_tracker.ui.comparisons import verdict
+from ndcg_tracker.ui.here import ROWS, Answer, Here, Part, missing, rescoring, sign_of
+from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_listed, runs_overview
+from ndcg_tracker.ui.pages import GROUP_SORTS, asked_groups, decision_rows
 from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered, sparkline
 from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span, points
 from ndcg_tracker.words.verdicts import mark_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _TAGS = 12
 _SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
-_GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
 
 
 def matching_runs(tx: ReadTransaction, here: Here) -> tuple[list[RunOverview], list[RunOverview]]:
@@ -159,7 +158,11 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
     words = f"{which} evaluated under version {label_set.version} of the labels{whose} yet"
     if older := max((version for version in versions if version), default=0) * (n == len(every)):
         words += f"; these means are under version {older}{' or older ones' if len(set(versions)) > 1 else ''}"
-    return {"words": words, "command": shlex.join(rescoring(here.dataset.name, label_set.version))}
+    return {
+        "words": words,
+        "version": str(label_set.version),
+        "command": shlex.join(rescoring(here.dataset.name, label_set.version)),
+    }
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:
@@ -254,18 +257,13 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         )
     ]
     groups, part = [], Part.of(0, 1, here.link)
-    sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
-    q = ask.text("q") or ""
+    asked, page = asked_groups(ask, "worst", is_in_run=True), ask.number("page", 1)
     if chosen:
-        of_run = groups_of_run(tx, record, chosen[-1])
-        places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
-        order = _group_order(of_run.keys, sign_of(chosen[-1].metric) * of_run.values, str(sort), places)
-        address = partial(here.link, "/run", run=record.id, metric=chosen[-1].metric, q=q, sort=sort)
-        part = Part.of(len(order), ask.number("page", 1), address)
-        groups = [
-            (of_run.keys[place], None if np.isnan(of_run.values[place]) else float(of_run.values[place]))
-            for place in order[part.first : part.last]
-        ]
+        metric = chosen[-1].metric
+        listed = groups_listed(tx, here.dataset, chosen[-1].id, asked, ROWS, (page - 1) * ROWS, sign_of(metric))
+        groups = [(group, query_cell(group.query)) for group in listed.groups]
+        address = partial(here.link, "/run", run=record.id, metric=metric, q=asked.text, sort=asked.order)
+        part = Part.of(listed.total, page, address)
     label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
     coverage = [
         (
@@ -280,12 +278,14 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     before = ([None, *in_time])[in_time.index(record.id)]
     aliases = tx.aliases.all(record.dataset)
     comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]
-    if before is not None:
-        comparisons.insert(0, ("the run before", before))
+    comparisons += [] if before is None else [("the run before", before)]
+    comparisons.sort(key=lambda named: (named[0] != "@baseline", named[0] != "the run before"))
+    first = tx.runs.with_id(comparisons[0][1]) if comparisons and here.metric else None
     return rendered(
         "run.html",
         title=record.name,
         run=record,
+        verdict=first and {"of": comparisons[0][0], "baseline": first.name, **verdict(tx, here, first, record)},
         aliases=[alias.name for alias in aliases if alias.run_id == record.id],
         tags=[
             (f"{key}={value}", here.link("/runs", dataset=record.dataset, tag=f"{key}={value}"))
@@ -296,13 +296,14 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         comparisons=[
             (name, here.link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))
             for name, other in comparisons
+            if first is None or other != first.id
         ],
         decisions=decision_rows(tx, here, record.id),
         groups=groups,
         part=part,
-        q=q,
-        sort=sort,
-        sorts=_GROUP_SORTS,
+        q=asked.text,
+        sort=asked.order,
+        sorts=GROUP_SORTS,
         **here.values("/run"),
     )
 
@@ -310,12 +311,3 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
 def metric_name_of(here: Here, metric: str) -> str:
     """Return a metric of a dataset by the name that people know."""
     return next((metric_name(use) for use in here.metrics if use.metric == metric), metric)
-
-
-def _group_order(keys: Sequence[str], values: Any, sort: str, places: Sequence[int] | None) -> list[int]:
-    some = np.arange(len(keys)) if places is None else np.array(places, dtype=np.int64)
-    if sort == "group":
-        return sorted(some.tolist(), key=lambda place: keys[place])
-    of_some = values[some]
-    order = np.argsort(of_some if sort == "worst" else -of_some, kind="stable")  # NaN comes last
-    return cast("list[int]", some[order].tolist())

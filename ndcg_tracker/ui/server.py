@@ -34,14 +34,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, ReferenceNotFoundError, argument
-from ndcg_tracker.render.html import asset
 from ndcg_tracker.ui import comparisons, pages, runs
-from ndcg_tracker.ui.downloads import rows_of
+from ndcg_tracker.ui.downloads import file_of
 from ndcg_tracker.ui.faults import fault_page
 from ndcg_tracker.ui.here import Answer, Next, Rows
 from ndcg_tracker.ui.judging import Batch, Judging
 from ndcg_tracker.ui.leaderboards import leaderboard
-from ndcg_tracker.ui.rendering import Question, own_asset
+from ndcg_tracker.ui.rendering import ASSETS, Question, asset_of_pages
 from ndcg_tracker.ui.warming import warm
 from ndcg_tracker.words.texts import about, in_a_row
 
@@ -77,14 +76,8 @@ PAGES: dict[str, Callable[..., Answer]] = {
     "/decisions": pages.decisions,
     "/words": pages.words,
 }
-ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
-    "page.css": (asset, "text/css"),
-    "vega.js": (asset, "text/javascript"),
-    "draw.js": (asset, "text/javascript"),
-    "report.js": (asset, "text/javascript"),
-    "ui.css": (own_asset, "text/css"),
-    "ui.js": (own_asset, "text/javascript"),
-}
+KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json", "css": "text/css", "js": "text/javascript"}
+"""The media types of files, by the ends of their names."""
 JUDGING = {"/judge": Judging.page, "/judge/grades": Judging.grades}
 """The additional pages of the person who judges."""
 FORMS = {
@@ -92,6 +85,7 @@ FORMS = {
     "/judge/undo": Judging.undo,
     "/judge/again": Judging.again,
     "/judge/store": Judging.store,
+    "/judge/evaluate": Judging.evaluate,
 }
 """The addresses of the judging forms, the only ones that take POST."""
 SENT = ("form", "number", "item", "grade")
@@ -263,7 +257,7 @@ def application(tracker: Tracker, access: Access | Team, judges: Sequence[Judgin
 
 def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Question) -> Answer:
     with tracker.store().read() as tx:
-        return rows_of(tx, path, question) if question.has("format") else page(tx, question)
+        return file_of(tx, path, question, page) if question.has("format") else page(tx, question)
 
 
 def _answer(tracker: Tracker, path: str, content_of: Callable[[], Answer], question: Question) -> Response:
@@ -283,9 +277,8 @@ def _response(content: Answer) -> Response:
     if isinstance(content, Next):
         return RedirectResponse(content, 303)
     if isinstance(content, Rows):
-        kind = "application/json" if content.name.endswith(".json") else "text/csv"
         headers = {"Content-Disposition": f'attachment; filename="{content.name}"'}
-        return PlainTextResponse(content.text, media_type=kind, headers=headers)
+        return PlainTextResponse(content.text, media_type=_kind(content.name), headers=headers)
     return HTMLResponse(content) if isinstance(content, str) else JSONResponse(content)
 
 
@@ -319,11 +312,14 @@ async def _form_of(request: Request) -> list[tuple[str, str]] | Response:
 
 
 async def _asset(request: Request) -> Response:
-    entry = ASSETS.get(request.path_params["name"])
-    if entry is None:
+    name = request.path_params["name"]
+    if name not in ASSETS:
         raise HTTPException(404)
-    read, kind = entry
-    return Response(read(request.path_params["name"]), media_type=kind)
+    return Response(asset_of_pages(name), media_type=_kind(name))
+
+
+def _kind(name: str) -> str:
+    return KINDS[name.rpartition(".")[2]]
 
 
 class Guard:
@@ -406,8 +402,9 @@ def serve(
             ws="none",
         )
         server = uvicorn.Server(config)
-        verb = "stores" if len(people) == 1 else "store"
-        does = f"writes only the grades that {in_a_row(people)} {verb}" if people else "reads and never writes"
+        does, verb = "reads and never writes", "stores" if len(people) == 1 else "store"
+        if people:
+            does = f"writes only the grades that {in_a_row(people)} {verb}, and means under them"
         if isinstance(access, Team):
             say(
                 f"the proxy reaches the page at http://{shown}:{port}/, under the name {in_a_row(sorted(access.hosts))}"

@@ -20,7 +20,7 @@ Kind = Literal[
     "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
     "labels_changed", "no_common_pair", "agreement_of_items", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
-    "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
+    "slices_regressed", "small_slices_regressed", "without_cluster", "equal_metrics",
     "other_hands", "never_shown", "other_ids", "carry_labels", "ids_are_stable", "part_missing",
     "spans_beside",
     "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",

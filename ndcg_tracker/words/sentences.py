@@ -304,10 +304,6 @@ def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str
 WORDS: Mapping[str, str | Callable[..., str]] = {
     "slices_regressed": _slices_regressed,
     "small_slices_regressed": partial(_slices_regressed, are_sure=False),
-    "slices_too_small": lambda attribute, fewest: (
-        f"no slice by {attribute} has the {fewest} {units()} that a verdict needs: slice by an attribute with fewer "
-        "values; to add one"
-    ),
     "unjudged_open": lambda metric, n=None, n_groups=None: (
         f"{counted(n, 'unjudged item') if n else 'unjudged items'} can change {metric}: grade "
         + (f"those of {queries(n_groups)}" if n_groups else "them")

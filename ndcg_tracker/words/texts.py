@@ -145,6 +145,25 @@ def queries(n: int) -> str:
     return counted(n, unit("query"))
 
 
+def rounded_up(n: int) -> int:
+    """Return an estimated number, rounded up to three digits, from 100 on to tens.
+
+    >>> rounded_up(83), rounded_up(251), rounded_up(16_264)
+    (83, 260, 16300)
+    """
+    step = 1 if n < 100 else 10 ** max(len(str(n)) - 3, 1)
+    return -(-n // step) * step
+
+
+def about_queries(n: int) -> str:
+    """Return an estimated number of queries.
+
+    >>> about_queries(251)
+    'about 260 queries'
+    """
+    return f"about {queries(rounded_up(n))}"
+
+
 def p_short(p_value: float | None) -> str:
     """Return a p-value with two digits, and with more of them near the level of a verdict.
 

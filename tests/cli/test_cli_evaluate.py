@@ -151,7 +151,7 @@ def test_two_files_without_item_ids_are_refused(command: CommandLine, folder: Pa
 def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(command: CommandLine, folder: Path) -> None:
     write_csv(folder / "run.csv", {"qid": ["q", "q"], "docno": ["a", "b"], "score": [2, 1], "rel": [0, 1]})
     plain = command("evaluate", "run.csv")
-    assert (plain.code, plain.err) == (0, "")
+    assert (plain.code, plain.err) == (0, "note: run.csv: read 'qid' as group, 'docno' as item and 'rel' as label\n")
     told = command("evaluate", "run.csv", "--group", "qid", "--label", "rel")
     assert (told.code, told.out) == (0, plain.out)
     assert told.err == (
@@ -199,12 +199,13 @@ def test_columns_are_named_for_the_run_alone(command: CommandLine, folder: Path,
 
 def test_columns_that_are_often_called_so_are_named_in_the_advice(command: CommandLine, folder: Path) -> None:
     (folder / "run.csv").write_text("user,product,y_pred,y_true\nu,a,2,1\nu,b,1,0\n")
-    assert command.refused("evaluate", "run.csv") == (
-        "run.csv:1: no columns 'group' and 'score'; the columns are 'user', 'product', 'y_pred', 'y_true': name the "
-        "group column with --group user and the score column with --score y_pred"
+    told, _, typed = command.refused("evaluate", "run.csv").partition(f": ndcg-track --db {command.url} ")
+    assert told == (
+        "run.csv has no columns 'group', 'item' and 'score' (it has 'user', 'product', 'y_pred', 'y_true'); if these "
+        "guesses are right"
     )
-    typed = ("--group", "user", "--score", "y_pred", "--label", "y_true")
-    assert command.done("evaluate", "run.csv", *typed).splitlines()[1].split()[:2] == ["run", "ndcg@10"]
+    assert typed == "evaluate run.csv --group user --item product --score y_pred --label y_true"
+    assert command.done(*typed.split()).splitlines()[1].split()[:2] == ["run", "ndcg@10"]
     (folder / "run.csv").write_text("rel,score\n1,2\n")
     assert command.refused("evaluate", "run.csv") == (
         "run.csv:1: no column 'group'; the columns are 'rel', 'score': name the group column with --group; "

@@ -77,7 +77,7 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
             ["a.csv", "--results", "a.csv", *LATENCY],
             "FILE does not go with --results: it holds values per group, not lists; leave one out",
         ),
-        (["--results", "a.csv", *LATENCY[:-1], "1"], "--range '1' is not LOW,HIGH; write, for example, 0,1 or 0,inf"),
+        (["--results", "a.csv", *LATENCY[:-1], "1"], "--range 1 is not LOW,HIGH; write, for example, 0,1 or 0,inf"),
         (["--results", "a.csv", *LATENCY[:-1], "1,0"], "the range from 1 to 0 is empty; give the lower number first"),
         (
             ["--results", "a.csv", *LATENCY[:3], "up", *LATENCY[4:]],

@@ -43,6 +43,7 @@ PRINTING = [
     "history",
     "leaderboard",
     "diff bm25 dense",
+    "plan bm25 dense",
     "reproduce bm25 dense",
     "show dense --by product",
     "rescore dense -m map -m P@5",

@@ -49,8 +49,8 @@ DOORS = {
     "diff": (("diff", *BOTH), ("diff", "bm25", "dense")),
     "show": (("show", "dense.run", "-m", "map"), ("show", "dense", "-m", "map")),
     "gate": (
-        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".1", "--on-inconclusive", "pass"),
-        ("gate", "dense", "--baseline", "bm25", "--margin", ".1", "--on-inconclusive", "pass", "--dry-run"),
+        ("gate", "dense.run", "--baseline", "bm25.csv", "--margin", ".9", "--scope", "set"),
+        ("gate", "dense", "--baseline", "bm25", "--margin", ".9", "--scope", "set", "--dry-run"),
     ),
 }
 
@@ -190,13 +190,16 @@ def test_read_says_how_files_are_read(unstored: CommandLine, folder: Path) -> No
     of_files = ("compare", "old.txt", "new.txt", "--labels", "grades.txt", "-m", "RR")
     found = unstored.rows(*of_files, "--read", read)["metrics"][0]
     assert (found["baseline"], found["candidate"]) == (1.0, 0.5)
-    assert unstored.refused(*of_files, "--read", "reader=csv,csv") == (
-        "grades.txt:1: no columns 'group', 'item' and 'label'; the columns are 'q', 'd', 'g': name the group column "
-        "with --read group=NAME, the item column with --read item=NAME and the label column with --read label=NAME; if "
-        "each row is a relevant item, give --read label==1"
+    told, _, typed = unstored.refused(*of_files, "--read", "reader=csv,csv").partition(f" --db {unstored.url} ")
+    assert told == (
+        "old.txt has no columns 'group', 'item' and 'score' (it has 'q', 'd', 's', 'doc'); grades.txt has no columns "
+        "'group', 'item' and 'label' (it has 'q', 'd', 'g'); if these guesses are right: ndcg-track"
+    )
+    assert typed == (
+        "compare old.txt new.txt --labels grades.txt -m RR --read 'reader=csv,csv group=q item=d score=COLUMN label=g'"
     )
     said = unstored.refused(*of_files, "--read", "colour=red")
-    assert said.startswith("--read has no 'colour'; give one of group, item, score, label, ")
+    assert said.startswith("--read does not know 'colour'; give one of group, item, score, label, ")
 
 
 def test_commands_in_the_answer_are_typed_with_the_files(unstored: CommandLine, folder: Path) -> None:

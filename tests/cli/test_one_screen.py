@@ -168,6 +168,7 @@ def test_quiet_and_verbose_exclude_each_other(shop: CommandLine) -> None:
         ("explain", "bm25", "dense"),
         ("explain", "bm25", "dense", "--group", "red bike light"),
         ("diff", "bm25", "dense"),
+        ("plan", "bm25", "dense"),
         ("show", "dense"),
         ("reproduce", "bm25", "dense"),
         ("labels", "needed", "bm25", "dense"),

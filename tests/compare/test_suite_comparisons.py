@@ -284,8 +284,8 @@ def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
     lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, but a gate decides on every dataset of suite 'beir'"
     with pytest.raises(NotComparableError, match=lacking):
         beir.gate("splade", suite="beir", baseline="bm25", margin=0.1)
-    with pytest.raises(InputError, match="strict_slices= needs by="):
-        beir.gate("dense", suite="beir", baseline="bm25", margin=0.1, strict_slices=True)
+    with pytest.raises(InputError, match="slice_margin= needs by="):
+        beir.gate("dense", suite="beir", baseline="bm25", margin=0.1, slice_margin=0.1)
     with pytest.raises(InputError, match="the margin must be"):
         beir.gate("dense", suite="beir", baseline="bm25", margin=-0.1)
     with pytest.raises(InputError, match="a dry run records nothing"):

@@ -12,11 +12,9 @@ from _pytest.mark import ParameterSet
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
 from thorough import LONG
 
-# schema.md is generated without a database; what its example prints is in sql.md.
-GENERATED = {"schema.md"}
 DOCUMENTS = [
     REPOSITORY / "README.md",
-    *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
+    *sorted((REPOSITORY / "docs").glob("*.md")),
 ]
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
 BY_DAY = {"README.md", "getting-started.md", "compare.md", "gate.md", "history.md", "labels.md"}

@@ -33,7 +33,7 @@ def query_of(step: Step) -> str | None:
     return asked[0] if asked and "--explain" not in words and not step.fails else None
 
 
-WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
+WITH_QUERIES = [path for path in PAGES if any(map(query_of, steps_of(path.read_text())))]
 BY_DAY = {"README.md", "getting-started.md"}  # for others much is stored for a query or two
 PARAMETERS = [
     pytest.param(path, id=path.name, marks=[] if path.name in BY_DAY else [pytest.mark.nightly])

@@ -4,11 +4,12 @@ import html
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from console_blocks import REPOSITORY
 
+from ndcg_tracker.cli.app import COMMANDS
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.text import parse_metric
 
@@ -20,6 +21,7 @@ GENERATED = [
     "metrics.md",
     "dialects/index.md",
     *(f"dialects/{name}.md" for name in DIALECTS),
+    *(f"commands/{name}.md" for of_heading in COMMANDS.values() for name in of_heading),
 ]
 
 
@@ -44,14 +46,23 @@ def test_the_generated_page_is_up_to_date(pages: dict[Path, str], name: str) -> 
     assert path.read_text(encoding="utf-8") == pages[path], "run python docs/generate.py"
 
 
-def test_no_page_is_left_over_from_a_dialect_that_is_gone() -> None:
-    pages = {path.relative_to(DOCS).as_posix() for path in (DOCS / "dialects").iterdir()}
-    assert pages == {name for name in GENERATED if name.startswith("dialects/")}
+@pytest.mark.parametrize("folder", ["dialects", "commands"])
+def test_no_page_is_left_over_from_what_is_gone(folder: str) -> None:
+    pages = {path.relative_to(DOCS).as_posix() for path in (DOCS / folder).iterdir()}
+    assert pages == {name for name in GENERATED if name.startswith(f"{folder}/")}
 
 
-@pytest.mark.parametrize("name", [name for name in GENERATED if name.endswith(".md")])
+@pytest.mark.parametrize("name", [name for name in GENERATED if re.fullmatch(r"(dialects/)?[^/]+\.md", name)])
 def test_the_menu_has_the_page(name: str) -> None:
     assert f": {name}\n" in (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def test_the_menu_gets_the_pages_of_the_commands(docs_module: Callable[[str], ModuleType]) -> None:
+    listed: list[object] = [{"All commands": "commands.md"}]
+    config = SimpleNamespace(docs_dir=str(DOCS), nav=[{"Start": []}, {"Reference": ["x.md", {"Commands": listed}]}])
+    docs_module("hooks").on_config(config)
+    assert {"gate": "commands/gate.md"} in listed
+    assert len(listed) == 1 + sum(map(len, COMMANDS.values()))
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.name)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 import yaml
+from schema_page import views_of_the_page
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -17,7 +18,6 @@ from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
 from ndcg_tracker.storage.views import VIEWS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SCHEMA_PAGE = REPOSITORY / "docs" / "schema.md"
 METADATA = yaml.safe_load((REPOSITORY / "examples" / "datasette.yaml").read_text("utf-8"))
 SHOWN = METADATA["databases"]["ndcg-track"]
 QUERIES = SHOWN["queries"]
@@ -127,10 +127,7 @@ def test_every_query_answers_what_sql_answers(
 def test_it_describes_the_views_as_they_are_and_hides_every_table() -> None:
     described = {name: table for name, table in SHOWN["tables"].items() if "hidden" not in table}
     assert {name: tuple(table["columns"]) for name, table in described.items()} == VIEWS
-    page = SCHEMA_PAGE.read_text(encoding="utf-8")
-    for name, table in described.items():
-        rows = "\n".join(f"| `{column}` | {text} |" for column, text in table["columns"].items())
-        assert f"### {name}\n\n{table['description']}\n\n| column | |\n|---|---|\n{rows}\n" in page
+    assert {name: (table["description"], table["columns"]) for name, table in described.items()} == views_of_the_page()
     assert set(SHOWN["tables"]) - set(described) == {*metadata.tables, VERSION_TABLE, "sqlite_sequence"}
     for query in QUERIES.values():
         assert query["params"] == list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", query["sql"])))

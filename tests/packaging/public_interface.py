@@ -70,6 +70,7 @@ SAMPLES = [
     "history --dataset shop",
     "leaderboard --dataset shop --by device",
     "diff bm25 dense",
+    "plan bm25 dense",
     "suite list",
     "leaderboard --suite both --metric ndcg@10",
     "compare --suite both bm25 dense --metric ndcg@10",

@@ -88,7 +88,7 @@ def test_the_conda_recipe_asks_for_the_same() -> None:
 
 def test_links_between_files_lead_somewhere() -> None:
     """Those of docs/ are checked with their anchors by ``mkdocs build --strict``."""
-    found = [path for path in project_files() if path.suffix == ".md" and path.parent.name != "docs"]
+    found = [path for path in project_files() if path.suffix == ".md" and path.parent != REPOSITORY / "docs"]
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"} <= {path.name for path in found}
     dead = []
     for path in found:
@@ -109,3 +109,10 @@ def test_the_extra_all_has_every_extra_of_users() -> None:
     (everything,) = map(Requirement, extras["all"])
     assert everything.name == "ndcg-tracker"
     assert everything.extras == set(extras) - {"all", "test", "lint", "bench", "docs"}
+
+
+def test_the_page_list_for_agents_names_pages_of_the_site() -> None:
+    text = (REPOSITORY / "docs" / "llms.txt").read_text(encoding="utf-8")
+    pages = re.findall(r"\]\(([^)]+)/\)", text)
+    assert len(pages) == text.count("](")
+    assert [page for page in pages if not (REPOSITORY / "docs" / f"{page}.md").is_file()] == []

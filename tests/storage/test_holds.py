@@ -44,6 +44,7 @@ QUESTIONS: dict[str, tuple[Part, Callable[[nt.Tracker, str, Path], object]]] = {
     "export of all": ("means", lambda tracker, run, folder: tracker.export_runs(folder / "all")),
     "rescore of all": ("means", lambda tracker, run, _: tracker.rescore(metrics="P@5")),
     "compare": ("results", lambda tracker, run, _: tracker.compare("other", run)),
+    "plan": ("results", lambda tracker, run, _: tracker.plan("other", run)),
     "gate": ("results", lambda tracker, run, _: tracker.gate(run, baseline="other", margin=0.5, dry_run=True)),
     "leaderboard": ("results", lambda tracker, run, _: tracker.leaderboard("other", run)),
     "reproduce": ("results", lambda tracker, run, _: tracker.reproduce("other", run)),

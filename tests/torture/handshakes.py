@@ -36,6 +36,7 @@ COMMANDS = (
     "history",
     "leaderboard",
     "diff bm25 dense",
+    "plan bm25 dense",
     "reproduce bm25 dense",
     "rescore --all",
     "sql SELECT+1",
@@ -107,7 +108,7 @@ PREPARED = (
 """What every command finds something in."""
 DONE = {"gate": {0, 3, 4}}
 """The exit codes of commands that were done, where there are others than 0."""
-WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db restore", "mcp")
+WITHOUT_DATABASE = ("evaluate", "check", "metrics list", "metrics explain", "metrics sql", "demo", "db restore", "mcp")
 """Commands that open none, or one of their own, or one for each question that they are asked."""
 NEEDING_EXTRAS = ("push mlflow", "push wandb", "pull mlflow")
 """Commands that import another tool first; they open the database through the same door."""

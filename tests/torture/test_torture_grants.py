@@ -45,7 +45,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "policy show": "SELECT right on table policies", "policy history": "SELECT right on table policies",
         "plot history": dataset,
         **dict.fromkeys(
-            ("diff", "reproduce", "show", "compare", "explain",
+            ("diff", "plan", "reproduce", "show", "compare", "explain",
              "gate dense --baseline bm25 --margin 0.1 --dry-run", "report", "plot", "export",
              "runs list", "runs show", "labels needed", "runs prune", "doctor conventions"), run,
         ),

@@ -19,7 +19,6 @@ from ndcg_tracker.ui.overviews import (
     datasets_overview,
     group_over_time,
     groups_listed,
-    groups_of_run,
     labels_overview,
     runs_overview,
     usual_metric,
@@ -38,6 +37,8 @@ def fill(url: str) -> None:
         tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(labels), **shop)
         tracker.set_alias("best", "dense", "shop")
         tracker.set_groups({"group": ["q1"], "device": ["phone"]}, dataset="shop")
+        texts = {"group": ["q1", "q2", "q3", None], "item": [None, None, "e", "a"], "text": ["Cabins near Oslo"] * 4}
+        tracker.add_texts({**texts, "title": [None, "near_oslo", None, None]}, dataset="shop")
 
 
 @pytest.fixture
@@ -100,27 +101,25 @@ def test_a_group_in_every_run(tx: ReadTransaction) -> None:
         group_id(tx, shop.id, shop.name, "Q_1%")
 
 
-def test_groups_of_a_run(tx: ReadTransaction) -> None:
-    run = tx.runs.resolve("bm25", "shop")
-    evaluation = tx.evaluations.of_run(run.id)[0]
-    found = groups_of_run(tx, run, evaluation)
-    assert sorted(found.keys) == ["q1", "q2", "q3", "q4", "q5"]
-    assert len(found.values) == 5
-
-
 def test_groups_that_are_asked_for(tx: ReadTransaction) -> None:
     shop, other = dataset(tx), dataset(tx, "other")
-    newest = tx.evaluations.history(shop.id, "ndcg@10")[-1]
+    newest = tx.evaluations.history(shop.id, "ndcg@10")[-1].evaluation_id
 
     def listed(asked: GroupsAsked, n: int = 50, first: int = 0) -> list[tuple[str, float | None]]:
         found = groups_listed(tx, shop, newest, asked, n, first)
         return [(one.key, None if one.value is None else round(one.value, 4)) for one in found.groups]
 
-    assert [key for key, _ in listed(GroupsAsked("Q"), 2, 1)] == ["q2", "q3"]
-    assert groups_listed(tx, shop, newest, GroupsAsked("Q"), 2, 1).total == 5
+    assert [key for key, _ in listed(GroupsAsked("Q"), 2, 2)] == ["q3", "q4"]
+    assert [key for key, _ in listed(GroupsAsked("Q"), 2, 8)] == ["q5"]  # after the last one
+    assert groups_listed(tx, shop, newest, GroupsAsked("Q"), 2, 0).total == 5
     first = groups_listed(tx, shop, newest, GroupsAsked("q1"), 5, 0)
     assert (first.groups[0].attributes, first.groups[0].value) == ({"device": "phone"}, 1.0)
     assert listed(GroupsAsked("q5")) == [("q5", None)]
+    assert [key for key, _ in listed(GroupsAsked("near oslo"))] == [
+        "q1",
+        "q2",
+    ]  # by the text of the query, not of items
+    assert listed(GroupsAsked("near_oslo")) == []
     every = listed(GroupsAsked())
     values, undefined = [value for _, value in every if value is not None], [None, None]
     assert [value for _, value in listed(GroupsAsked(order="worst"))] == [*sorted(values), *undefined]

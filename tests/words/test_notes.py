@@ -98,10 +98,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "groups differ to "
         "be sure; to see all",
     ),
-    "slices_too_small": (
-        {"attribute": "city", "fewest": 25},
-        "no slice by city has the 25 groups that a verdict needs: slice by an attribute with fewer values; to add one",
-    ),
     "below_rel": (
         {"metric": "recall@5", "rel": "1", "highest": 0.87, "counting": "R(rel=0.1)@5"},
         "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run; to count lower labels, use "

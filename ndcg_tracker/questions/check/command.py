@@ -28,7 +28,8 @@ def check(
 ) -> None:
     """Check results on a golden set against the baseline in git.
 
-    No database is needed. Exit codes: 0 green or accepted, 3 below the tolerance, 5 not compared, 2 bad input.
+    No database is needed. Exit codes: 0 green or accepted, 3 below the tolerance, 4 the margin is open, 5
+    not compared, 2 bad input.
 
     Example: ndcg-track check out.jsonl --labels golden.json --against base.jsonl
     """

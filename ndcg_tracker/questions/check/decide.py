@@ -7,27 +7,31 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ndcg_tracker.compare.reach import FIRST, REPLACED, Vanished, is_many
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.check.baseline import NO_ANSWER, Baseline, digest_of, is_mean, rounded
-from ndcg_tracker.rankings import Floats
+from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.runs.no_answer import no_answer_values
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound
-from ndcg_tracker.statistics.small_sets import Kind, Spread, allowed_drop, drop_stopped, typical
+from ndcg_tracker.statistics.small_sets import KIND_OF, Spread, allowed_drop, drop_stopped, typical
 
-Decision = Literal["green", "red", "not_compared", "values"]
-"""Whether the drop is within the tolerance; "values" without a baseline."""
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.gate.decide import Decision as OfOthers
+
+Decision = Literal["green", "red", "open", "not_compared", "values"]
+"""Whether the drop is within the tolerance; "open" if only the margin is not shown, "values" without a baseline."""
 Lists = Mapping[str, Sequence[str]]
 Graded = Mapping[str, Mapping[str, float]]
-_KINDS: Mapping[str, Kind] = {"Success": "hit", "RR": "RR", "ndcg": "ndcg"}
 _SAME = 1e-9
 
 
@@ -55,13 +59,14 @@ class Facts:
 class Rules:
     """What decides: the drop of the first metric that is allowed, and whether no query may be worse.
 
-    ``ids_are_stable``: whether items that vanish are gone, not renamed. ``depth``: how many items of a list the next
-    baseline keeps, None for all.
+    ``margin``: the drop that is allowed on other queries, None if they do not decide. ``ids_are_stable``: whether items
+    that vanish are gone, not renamed. ``depth``: how many items of a list the next baseline keeps, None for all.
     """
 
     metrics: Sequence[Metric]
     tolerance: float
     strict: bool
+    margin: float | None
     ids_are_stable: bool
     depth: int | None
 
@@ -143,10 +148,11 @@ class CheckDecision:
 
     ``n``: how many queries are compared. ``allowed``: by how much the mean of the first metric may fall: the tolerance,
     and where ``is_count``, so that each query has it or not, one query. ``n_lists``: how many lists differ.
-    ``drop_up_to``: the 95% bound for other queries. ``stopped``: the drop that a set of this size stops 4 times in 5.
-    ``lost_by``: categories that lost two queries or more. ``absent``: golden queries that the results lack.
-    ``edited``: queries of the baseline whose values are not those of their lists, "" for its means. ``best``: the
-    highest mean that was ever accepted.
+    ``drop_up_to``: the 95% bound for other queries. ``margin``: the drop that is allowed there, and ``needed``: how
+    many queries like these would decide, each None if there is none. ``stopped``: the drop that a set of this size
+    stops 4 times in 5. ``lost_by``: categories that lost two queries or more. ``absent``: golden queries that the
+    results lack. ``edited``: queries of the baseline whose values are not those of their lists, "" for its means.
+    ``best``: the highest mean that was ever accepted.
     """
 
     decision: Decision
@@ -159,6 +165,8 @@ class CheckDecision:
     changed: tuple[QueryChange, ...]
     n_lists: int
     drop_up_to: float | None
+    margin: float | None
+    needed: int | None
     stopped: float | None
     no_answer: NoAnswers | None
     lost_by: tuple[Lost, ...]
@@ -185,7 +193,8 @@ class _Side:
         items = Keys.from_strings([*chain.from_iterable(full.values())])
         both = judged(Ranking(Keys.from_strings([*full]), offsets, items, -np.arange(float(len(items)))), facts.labels)
         values: dict[str, dict[str, float]] = {query: {} for query in graded}
-        values |= {query: {NO_ANSWER: float(not lists.get(query, "absent"))} for query in facts.without_answer}
+        without = no_answer_values(facts.without_answer, lists)
+        values |= {query: {NO_ANSWER: value} for query, value in without.items()}
         for metric, of in zip(metrics, group_values(both, metrics), strict=True):
             for query, value in zip(of.group_keys.to_list(), of.values.tolist(), strict=True):
                 if query in graded and value == value:
@@ -224,7 +233,7 @@ def decided(facts: Facts, rules: Rules) -> CheckDecision:
     allowed = allowed_drop(rules.tolerance, n, is_count=is_count) if n else rules.tolerance
     spread = (
         Spread.of(delta.tolist(), is_count=is_count)
-        or typical("hit" if is_count else _KINDS.get(first.measure, "R"))["usual"]
+        or typical("hit" if is_count else KIND_OF.get(first.measure, "R"))["usual"]
     )
     no_answer, changed = (
         _no_answer(facts.without_answer, now, None if baseline is None else then),
@@ -238,10 +247,16 @@ def decided(facts: Facts, rules: Rules) -> CheckDecision:
     lost_answers = 0 if no_answer is None else (no_answer.baseline or 0) - no_answer.candidate
     is_red = bool(n) and float(delta.mean()) < -allowed - _SAME
     is_red |= lost_answers > 1 or (rules.strict and any(change.delta < 0 for change in changed))
+    same = np.array([[*now.lists[query]][: rules.depth] == [*then.lists[query]][: rules.depth] for query in both], bool)
+    others = None if rules.margin is None or baseline is None or not n else _others(delta, same, first, rules.margin)
+    is_red |= others is not None and others.whole == "fail"
     decision: Decision = "values" if baseline is None else "red" if is_red else "green"
+    if decision == "green" and others is not None and others.whole == "inconclusive":
+        decision = "open"
     if absent or edited or not n or (vanished is not None and vanished.are_renamed):
         decision = "not_compared"
-    is_bounded = baseline is not None and n and first.limits == (0.0, 1.0)
+    drop = betting_lower_bound(delta) if baseline is not None and n and first.limits == (0.0, 1.0) else None
+    drop = drop if others is None else others.lower
     mean = {name: [of[name] for of in now.values.values() if name in of] for name in names}
     best = {} if baseline is None or golden else baseline.best
     return CheckDecision(
@@ -253,8 +268,10 @@ def decided(facts: Facts, rules: Rules) -> CheckDecision:
         rules.strict,
         is_count,
         changed,
-        sum([*now.lists[query]][: rules.depth] != [*then.lists[query]][: rules.depth] for query in both),
-        max(0.0, -betting_lower_bound(delta)) if is_bounded else None,
+        int((~same).sum()),
+        None if drop is None else max(0.0, -drop),
+        rules.margin,
+        None if others is None else others.ways.n,
         drop_stopped(spread, n, allowed) if n else None,
         no_answer,
         _lost_by(changed, facts.attributes),
@@ -310,9 +327,19 @@ def _changed(
     return tuple(sorted(found, key=lambda one: (one.delta > 0, -abs(one.delta))))
 
 
+def _others(delta: Floats, same: Mask, metric: Metric, margin: float) -> OfOthers:
+    """Return what a gate decides about other queries."""
+    from ndcg_tracker.questions.gate.decide import Rules, decide  # its room takes a tenth of a second
+
+    limits = (
+        None if metric.limits is None else (metric.limits[0] - metric.limits[1], metric.limits[1] - metric.limits[0])
+    )
+    return decide(Sample(delta, limits=limits, same=same), Rules(margin))
+
+
 def _no_answer(queries: Sequence[str], now: _Side, then: _Side | None) -> NoAnswers | None:
     """Return how the queries without an answer fare, None if there is none."""
-    counted = [query for query in queries if then is None or query in then.lists]
+    counted = [query for query in queries if query in now.lists and (then is None or query in then.lists)]
     sums = [sum(int(of.values[query][NO_ANSWER]) for query in counted) for of in (now, then) if of is not None]
     return NoAnswers(len(counted), sums[1] if len(sums) > 1 else None, sums[0]) if counted else None
 
@@ -335,7 +362,8 @@ def _edited(baseline: Baseline, digests: Mapping[str, str], facts: Facts, graded
     same = [query for query, digest in baseline.digests.items() if digests.get(query) == digest]
     edited = [query for query in same if rounded(right[query]) != baseline.values[query]]
     means = {name: [of[name] for of in rows if name in of] for name in baseline.mean}
-    return (*edited, *([] if all(is_mean(of, baseline.mean[name]) for name, of in means.items()) else [""]))
+    are_means = baseline.is_whole and all(is_mean(of, baseline.mean[name]) for name, of in means.items())
+    return (*edited, *([] if are_means else [""]))
 
 
 def _vanishing(

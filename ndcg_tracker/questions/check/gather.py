@@ -97,9 +97,10 @@ def gathered(
         [*read, *(f"{names[1]}: {note_text(note)}" for note in notes)],
         cutoff,
     )
+    margin = None if question.margin is None else checked_margin(question.margin, "the margin")
     tolerance = TOLERANCE if question.tolerance is None else checked_margin(question.tolerance, "the tolerance")
     are_stable = question.ids_are_stable or (baseline is not None and baseline.ids_are_stable)
-    return facts, Rules(metrics, tolerance, question.strict, are_stable, cutoff and max(cutoff, DEPTH))
+    return facts, Rules(metrics, tolerance, question.strict, margin, are_stable, cutoff and max(cutoff, DEPTH))
 
 
 def _whole(blocks: Iterable[RankedTable], _: object) -> list[RankedTable]:
@@ -173,6 +174,6 @@ def _refuse_strangers(
 def _ids_in(path: str) -> frozenset[str]:
     """Return the ids in a file, one on a line."""
     try:
-        return frozenset(Path(path).read_text(encoding="utf-8").split("\n"))
+        return frozenset(Path(path).read_text(encoding="utf-8-sig").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", where=shown_name(path), advice="give one id on a line") from None

@@ -25,6 +25,10 @@ Tolerance = Annotated[
     ),
 ]
 Strict = Annotated[bool, Everyday("No query may be worse.")]
+Margin = Annotated[
+    float | None,
+    Everyday("Other queries may not drop by more, as a gate decides; if that stays open, exit code 4.", metavar="M"),
+]
 Accept = Annotated[bool, Everyday("Write these results to the file of --against, as the new baseline.")]
 IdsAreStable = Annotated[bool, Option("Items that occur no more are gone, not renamed; the baseline keeps this.")]
 CorpusIds = Annotated[
@@ -39,6 +43,7 @@ class CheckQuestion:
     metrics: CheckedMetrics = ()
     tolerance: Tolerance = None
     strict: Strict = False
+    margin: Margin = None
     accept: Accept = False
     ids_are_stable: IdsAreStable = False
     corpus_ids: CorpusIds = None
@@ -50,6 +55,7 @@ class CheckKeywords(TypedDict, total=False):
     metrics: CheckedMetrics
     tolerance: Tolerance
     strict: Strict
+    margin: Margin
     accept: Accept
     ids_are_stable: IdsAreStable
     corpus_ids: CorpusIds

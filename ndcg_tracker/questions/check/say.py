@@ -14,20 +14,21 @@ from ndcg_tracker.render.formats import Answer, Said, fields_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import shortened, shortened_inside, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document, whole_file
-from ndcg_tracker.words.texts import points, shown, shown_margin
+from ndcg_tracker.words.texts import counted, points, shown, shown_margin
 
-EXIT_CODES = {"green": 0, "values": 0, "red": 3, "not_compared": 5}
+EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
 _SHOWN = 5
 _NAME = 50  # columns of a query or an item
 _SCREEN = 14
-_ACCEPT = argument("accept", True)
+_ACCEPT, _MARGIN = argument("accept", True), argument("margin")
 
 
 @dataclass(frozen=True)
 class Checked(Answer):
-    """The result of a check: its ``decision``, "green", "red", "not_compared" or "values", and what it rests on.
+    """The result of a check and what it rests on.
 
-    ``accepted``: whether the results are the new baseline. ``read``: what was read from where.
+    ``decision``: "green", "red", "open", "not_compared" or "values". ``accepted``: whether the results are the new
+    baseline. ``read``: what was read from where.
     """
 
     check: CheckDecision
@@ -46,7 +47,7 @@ class Checked(Answer):
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 if it is green or accepted, 3 below the tolerance, 5 not compared."""
+        """The exit code: 0 if it is green or accepted, 3 below the tolerance, 4 if a margin is open, 5 not compared."""
         return 0 if self.accepted else EXIT_CODES[self.check.decision]
 
     def said(self, spelled: Spelling) -> Said:
@@ -64,7 +65,7 @@ class Checked(Answer):
         facts = [("decision", of.decision), ("tolerance", repr(of.tolerance)), ("n", str(of.n))]
         name = f"{results} against {baseline}" if baseline else f"{results} on {golden}"
         case = JunitCase("ndcg-track.check", name, of.decision.upper(), text.partition("\n")[0], text, facts)
-        return junit_document("ndcg-track check", case, "failed" if self.exit_code else "passed")
+        return junit_document("ndcg-track check", case, has_failed=self.exit_code != 0)
 
 
 def checked(reading: Reads, results: object, labels: object, against: str | None, question: CheckQuestion) -> Checked:
@@ -120,10 +121,6 @@ def _mean(of: CheckedMetric) -> str:
     return f"{of.metric} {then}{points(of.candidate, digits=3)}"
 
 
-def _queries(n: int) -> str:
-    return "1 query" if n == 1 else f"{n:,} queries"
-
-
 def _some(names: Sequence[str]) -> str:
     most = 3
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -132,16 +129,20 @@ def _some(names: Sequence[str]) -> str:
 def _headline(of: CheckDecision) -> str:
     means = ", ".join(map(_mean, of.metrics))
     if of.decision == "values":
-        return f"{_queries(of.n)}: {means}"
+        return f"{counted(of.n, 'query')}: {means}"
     changed = f", {len(of.changed)} changed" if of.changed else ""
-    lists = f" ({of.n_lists} lists differ)" if of.n_lists and not of.changed else ""
-    return f"{of.n - len(of.changed)} of {_queries(of.n)} as before{changed}: {means}{lists}"
+    lists = f" ({counted(of.n_lists, 'list')} changed)" if of.n_lists and not of.changed else ""
+    return f"{of.n - len(of.changed)} of {counted(of.n, 'query')} as before{changed}: {means}{lists}"
 
 
 def _golden(of: CheckDecision) -> Iterator[str]:
     """Say how the golden set changed."""
     golden = of.golden
-    told = [f"{_queries(len(those))} {word}" for those, word in ((golden.new, "new"), (golden.gone, "gone")) if those]
+    told = [
+        f"{counted(len(those), 'query')} {word}"
+        for those, word in ((golden.new, "new"), (golden.gone, "gone"))
+        if those
+    ]
     told += [f"labels of {len(golden.relabelled)} changed"] if golden.relabelled else []
     gone = [
         shown(query) + ("" if was is None else f" (was {points(was, digits=3)})") for query, was in golden.gone.items()
@@ -156,9 +157,11 @@ def _these(of: CheckDecision) -> Iterator[str]:
     if first.delta is None:
         return
     where = "within" if first.delta >= -of.allowed - 1e-9 else "below"
-    tolerance = shown_margin(round(of.allowed, 4)) + (f" ({_queries(n_lost)})" if of.is_count and n_lost else "")
+    tolerance = shown_margin(round(of.allowed, 4)) + (
+        f" ({counted(n_lost, 'query')})" if of.is_count and n_lost else ""
+    )
     n_worse = sum(change.delta < 0 for change in of.changed)
-    strict = f"; strict: {_queries(n_worse)} worse" if of.strict else ""
+    strict = f"; strict: {counted(n_worse, 'query')} worse" if of.strict else ""
     subject = "this query" if of.n == 1 else f"these {of.n:,} queries"
     delta = points(first.delta, signed=True, digits=3, is_aligned=True)
     yield f"{subject}: {first.metric} {delta}, {where} the tolerance of {tolerance}{strict}"
@@ -169,8 +172,12 @@ def _others(of: CheckDecision) -> Iterator[str]:
     stopped = "" if of.stopped is None else f"n a set of {of.n:,}, drops of {of.stopped:.2f} are stopped 4 times in 5"
     if of.decision == "values":
         yield f"against a baseline: i{stopped}" if stopped else ""
-    elif of.drop_up_to is not None and of.changed:
-        yield f"other queries: the drop could be up to {of.drop_up_to:.2f} (95%). I{stopped}."
+    elif of.margin is not None and not of.n_lists:
+        yield f"other queries: no list changed, so they keep the margin of {shown_margin(of.margin)}"
+    elif of.drop_up_to is not None and (of.changed or of.margin is not None):
+        margin = "" if of.margin is None else f"; the margin is {shown_margin(of.margin)}"
+        drop = f"{of.drop_up_to:.{2 if of.margin is None else 3}f}"
+        yield f"other queries: the drop could be up to {drop} (95%){margin}. I{stopped}."
 
 
 def _further(of: CheckDecision) -> Iterator[str]:
@@ -191,15 +198,20 @@ def _further(of: CheckDecision) -> Iterator[str]:
 def _verdict(checked: Checked) -> str:
     if checked.accepted:
         return f"accepted: {_mean(checked.check.metrics[0])}; commit {checked.facts.names[2]}"
+    many = "" if checked.check.needed is None else f" (some {checked.check.needed:,} like these)"
+    still = f"open: whether other queries keep the margin; answer more queries{many}, or leave out {_MARGIN}"
     red = f"red: if this is what you want, repeat it with {_ACCEPT} and commit the file"
-    return {"red": red, "green": "green"}.get(checked.check.decision, "")
+    return {"red": red, "green": "green", "open": still}.get(checked.check.decision, "")
 
 
 def _why_not(of: CheckDecision, facts: Facts) -> list[str]:
     """Return why the results are not compared, and what to do."""
     golden, _, baseline = facts.names
     if of.absent:
-        return [_absent(of, facts), "An absent query is not an empty list: write [] for one that finds nothing"]
+        return [
+            _absent(of, facts),
+            "An absent query is not an empty list. If nothing is found for it, write [], in CSV a row without an id",
+        ]
     if of.edited:
         what = "its means are not those of its lines" if of.edited[0] == "" else ""
         what = what or f"the values of {_some([*map(shown, filter(None, of.edited))])} are not those of their lists"
@@ -229,4 +241,4 @@ def _vanished(of: Vanishing) -> str:
 
 def _absent(of: CheckDecision, facts: Facts) -> str:
     golden, results, _ = facts.names
-    return f"{results} lacks {_queries(len(of.absent))} of {golden}: {_some([*map(shown, of.absent)])}"
+    return f"{results} lacks {counted(len(of.absent), 'query')} of {golden}: {_some([*map(shown, of.absent)])}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
 from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer, nominal, number, tooltip
+from ndcg_tracker.render.terminal import shortened_apart, visible
 from ndcg_tracker.words.texts import GroupTexts, Text, unit
 
 SHOWN = 12
@@ -102,7 +104,8 @@ def moves_chart(
 ) -> Spec:
     """Return the chart of such rows; its table is named ``moves``, so that a page can show another group in it."""
     labels = {"labelAngle": 0, "labelFontWeight": "bold", "labelLimit": {"expr": "0.28 * width"}}
-    labels["labelExpr"] = "datum.value == 'baseline' ? baseline_run : candidate_run"
+    few, many = (json.dumps(shortened_apart([visible(baseline), visible(candidate)], width)) for width in (11, 21))
+    labels["labelExpr"] = f"(width < 600 ? {few} : {many})[datum.value == 'baseline' ? 0 : 1]"
     above = {"orient": "top", "title": None, "grid": False, **labels}
     x = nominal("side", scale={"domain": ["baseline", "candidate"], "padding": 1.2}, axis=above)
     ranks = {"domain": [SHOWN + 1.4, 0.6], "nice": False, "zero": False}
@@ -135,5 +138,4 @@ def moves_chart(
         height=(SHOWN + 1) * _ROW_HEIGHT,
         data={"name": "moves", "values": list(rows)},
         transform=_transform(),
-        params=[{"name": "baseline_run", "value": baseline}, {"name": "candidate_run", "value": candidate}],
     )

@@ -60,7 +60,7 @@ def gate(
     ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``, ``ids_are_stable``: see
     ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped by
     more than ``slice_margin`` (Holm), and no PASS if one regressed that is not shown to have dropped by less.
-    ``strict_slices``: no PASS if any slice is not shown to have dropped by less. ``max_harm``: such as ".3:2%": PASS
+    ``max_harm``: such as ".3:2%": PASS
     only if at most 2% of queries like these lose more than .3 (an exact bound at 95%); FAIL if more do, in all or in a
     slice (Holm). ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a
     candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. ``check_with``:

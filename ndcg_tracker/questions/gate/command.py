@@ -8,7 +8,7 @@ import os
 import subprocess
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,19 +23,10 @@ from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
-    from ndcg_tracker.questions.gate.result import Gated
-    from ndcg_tracker.render.whole_file import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
 
 
-OnInconclusive = Literal["fail", "pass"]
-"""How an INCONCLUSIVE decision counts."""
-
-
-IfInconclusive = Annotated[
-    OnInconclusive | None, Option("Exit code if INCONCLUSIVE: that of FAIL (3) or PASS (0).", default="4")
-]
 Junit = Annotated[str | None, Option("Write a JUnit report.", metavar="FILE")]
 ReportPage = Annotated[
     str | None,
@@ -45,9 +36,8 @@ ReportPage = Annotated[
 
 @dataclass(frozen=True)
 class Outputs:
-    """How a decision ends the command, and the files that it is written to."""
+    """The files that a decision is written to."""
 
-    on_inconclusive: IfInconclusive = None
     junit: Junit = None
     report: ReportPage = None
 
@@ -106,14 +96,13 @@ def gate(
                 page = tracker.gate_report(result, output=to.report)
                 write_report(page.to_html())
                 picture = page.to_markdown(artifact_link(to.report))
-        code = exit_code(gated, to.on_inconclusive)
-        write_junit(gate_junit(gated, outcome_of(gated, code), options.as_option))
+        write_junit(gate_junit(gated, options.as_option))
         if append_summary is not None:
             append_summary(said.in_format("markdown") + picture + "\n")
     shown = options.answer_text(said, format)
     show_decision(
         shown + (picture if format == "markdown" else ""),
-        code,
+        0 if gated.is_accepted else FAIL if gated.decision.decision == "fail" else INCONCLUSIVE,
         is_unneeded="acknowledge" in asked.named and gated.acknowledgement is None,
     )
 
@@ -216,22 +205,6 @@ def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
     if is_unneeded:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     options.show_decision(text, code)
-
-
-def exit_code(gated: Gated, on_inconclusive: OnInconclusive | None = None) -> int:
-    """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
-    if gated.is_accepted:
-        return 0
-    if gated.decision.decision == "fail" or on_inconclusive == "fail":
-        return FAIL
-    return INCONCLUSIVE if on_inconclusive is None else 0
-
-
-def outcome_of(gated: Gated, code: int) -> Outcome:
-    """Return the outcome for a JUnit report: an INCONCLUSIVE decision that does not fail the build is skipped."""
-    if code:
-        return "failed"
-    return "passed" if gated.is_accepted else "skipped"
 
 
 def person() -> str:

@@ -14,21 +14,19 @@ from ndcg_tracker.compare.limits import HarmLimit, LimitCheck, Status
 from ndcg_tracker.compare.options import Scope
 from ndcg_tracker.compare.options import Unjudged as Worth
 from ndcg_tracker.compare.results import ALPHA, ENDS, Unjudged
-from ndcg_tracker.compare.sample import AnySample, Sample, reach_of
+from ndcg_tracker.compare.sample import AnySample, Sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.distribution_free import (
     share_lower_bound,
     share_p_value,
     share_upper_bound,
-    zeros_needed,
 )
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
     enough_for,
-    groups_needed,
     t_lower_bound,
     t_upper_bound,
 )
@@ -50,15 +48,13 @@ class Rules:
     """What a candidate must keep.
 
     ``margin``: the allowed drop . ``by``: the attribute whose slices are judged as well, or
-    "dataset"; ``part_margin``: the allowed drop of each, ``is_strict``: whether an open part blocks PASS, and the lack
-    of any part that is large enough for bounds. ``max_harm``: how many groups may lose how much.
+    "dataset"; ``part_margin``: the allowed drop of each. ``max_harm``: how many groups may lose how much.
     """
 
     margin: float
     scope: Scope = "population"
     by: str | None = None
     part_margin: float = 0.0
-    is_strict: bool = False
     max_harm: HarmLimit | None = None
 
 
@@ -370,7 +366,7 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     ('pass', 'fail')
     >>> undecided = decide(Sample(clear[:300] - 0.003), Rules(0.01))
     >>> undecided.decision, undecided.ways.n, round(undecided.ways.margin, 4)
-    ('inconclusive', 579, 0.0127)
+    ('inconclusive', 1321, 0.0127)
     """
     margin = checked_margin(rules.margin, "the margin")
     if not 0 < levels.failing < 0.5:
@@ -389,31 +385,28 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     why = low_note(information, pass_alpha, "passed" if passes else "pass")
     if why is None and would_fail and not fails:
         why = low_note(information, levels.failing, "fail")
-    needed: tuple[int | None, Literal["pass", "fail"] | None] = (None, None)
-    if not (passes or fails):
-        needed = _needed(sample, test, information, margin, levels)
+    ways = Ways() if passes or fails else _needed(sample, test, margin, levels)
     return Decision(
         rules=rules,
         t=test,
         whole="pass" if passes else "fail" if fails else "inconclusive",
         bounds=found,
         levels=Levels(1 - pass_alpha, levels.failing),
-        ways=Ways(*needed, None if passes or found.lower is None else -found.lower),
+        ways=replace(ways, margin=None if passes or found.lower is None else -found.lower),
         why=why if sample.is_t_valid else Note("equal_values"),
     )
 
 
-def _needed(
-    sample: AnySample, test: TTest, information: Information, margin: float, levels: Levels
-) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
-    """Return about how many groups like these would decide, and how."""
-    is_plain = sample.may_bet and sample.clusters is None and sample.weights is None
-    if isinstance(sample, Sample) and is_plain and sample.is_zero:
-        n = zeros_needed(margin / reach_of(sample.delta, sample.limits), level=levels.passing)
-        return (None, None) if n is None else (n, "pass")
-    if not sample.plans:
-        return None, None
-    return groups_needed(test, information, margin, levels.failing, pass_level=1 - (1 - levels.passing))
+def _needed(sample: AnySample, test: TTest, margin: float, levels: Levels) -> Ways:
+    """Return about how many groups like these would decide 4 times in 5, and how; the fewer count."""
+    if not isinstance(sample, Sample) or not sample.plans or test.mean is None:
+        return Ways()
+    words: tuple[tuple[Literal["pass", "fail"], int | None], ...] = (
+        ("pass", sample.pilot.groups_for(test.mean + margin, 1 - levels.passing)),
+        ("fail", sample.pilot.turned.groups_for(-test.mean, levels.failing)),
+    )
+    ways = [Ways(max(n, sample.n + 1), word) for word, n in words if n is not None]
+    return min(ways, key=lambda way: way.n or 0, default=Ways())
 
 
 def low_note(information: Information, alpha: float, decides: Literal["pass", "passed", "fail"]) -> Note | None:
@@ -462,9 +455,8 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
 
     A part fails if its upper bound, at FAIL's level shared by Holm's method over the parts, is below minus its margin.
     One whose lower bound is not above that is open. If it regressed (``regressed``), it keeps the candidate from PASS,
-    and so does a smaller one that regressed by more than the margin. If the rules are strict, every open part does, and
-    so does the lack of any part that is large enough for bounds. Source: Holm, Scand. J. Statist. 6, 1979, in terms of
-    bounds.
+    and so does a smaller one that regressed by more than the margin. Source: Holm, Scand. J. Statist. 6, 1979, in terms
+    of bounds.
 
     >>> import numpy as np
     >>> noise = np.tile([0.125, -0.125], 100)
@@ -486,7 +478,7 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
         is_open = is_open or found.upper is None or found.upper >= -margin
         is_within = found.lower is not None and found.lower > -margin
         status: Status = "within" if is_within else "open" if is_open else "fails"
-        blocks = status == "open" and (rules.is_strict or part.p_adjusted is not None)
+        blocks = status == "open" and part.p_adjusted is not None
         p = part.p_adjusted if status == "open" else None
         of = {"lower": found.lower, "upper": found.upper, "alpha": alpha, "status": status}
         rows.append(replace(part, **of, blocks=blocks, p_adjusted=p))  # type: ignore[arg-type]
@@ -494,7 +486,7 @@ def slices_of(rules: Rules, each: Slices, levels: Levels = Levels()) -> tuple[Pa
     small = [part for part in every if part.n < FEWEST_IN_SLICE]
     for part in sorted(small, key=lambda part: part.delta):
         p = part.p_adjusted if part.delta < -margin else None
-        rows.append(replace(part, p_adjusted=p, blocks=p is not None or (rules.is_strict and not judged)))
+        rows.append(replace(part, p_adjusted=p, blocks=p is not None))
     return tuple(rows)
 
 
@@ -575,10 +567,8 @@ def harm_of(
         is_open = is_open or lower <= limit.share
         status: Status = "within" if upper <= limit.share else "open" if is_open else "fails"
         part = Part(kind="harm", attribute=rules.by or "", value=value, n=n, lower=lower, upper=upper)
-        blocks = rules.is_strict or not place
-        part = replace(
-            part, alpha=alpha, status=status, blocks=blocks, n_harmed=k, n_harmed_least=k, of_clusters=of_clusters
-        )
+        of = {"alpha": alpha, "status": status, "blocks": not place, "of_clusters": of_clusters}
+        part = replace(part, **of, n_harmed=k, n_harmed_least=k)  # type: ignore[arg-type]
         parts[place] = part if place else replace(part, attribute="")
     whole, *slices = (parts[place] for place in range(len(counts)))
     return (whole, *sorted(slices, key=lambda part: -part.n_harmed / part.n))

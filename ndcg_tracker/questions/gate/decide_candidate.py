@@ -15,7 +15,6 @@ from ndcg_tracker.compare.sample import AnySample, Sample, Strata
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
-    FEWEST_IN_SLICE,
     UNBOUNDED,
     Decision,
     Levels,
@@ -149,8 +148,7 @@ def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
     learned = facts.basis.learned
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     by = None if facts.by is None else facts.by.attribute
-    of_parts = (question.slice_margin or 0.0, question.strict_slices, question.max_harm)
-    return Rules(margin, question.scope, by, *of_parts)
+    return Rules(margin, question.scope, by, question.slice_margin or 0.0, question.max_harm)
 
 
 def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules: Rules) -> Decision:
@@ -229,10 +227,6 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
             command = ("ndcg-track", "compare", *(arm.name for arm in runs.arms), *words(asked))
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
             notes.append(Note(kind, {"slices": named}, command))
-    rules, is_judged = decision.rules, any(part.n >= FEWEST_IN_SLICE for part in decision.slices)
-    if rules.by is not None and rules.is_strict and not is_judged and not decision.is_identical:
-        command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
-        notes.append(Note("slices_too_small", {"attribute": rules.by, "fewest": FEWEST_IN_SLICE}, command))
     return notes
 
 

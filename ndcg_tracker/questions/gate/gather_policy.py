@@ -29,7 +29,6 @@ _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {
         given if own is None or (given.loss <= own.loss and given.share <= own.share) else None
     ),
     "by": lambda own, given: given if own is None else None,
-    "strict_slices": lambda _, given: given,
     "fresh": lambda _, given: given,
     "limits": lambda own, given: tuple(dict.fromkeys((*own, *given))),
     "unjudged": lambda own, given: given if (own, given) == ("zero", "range") else None,

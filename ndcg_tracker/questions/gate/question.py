@@ -82,7 +82,6 @@ BySlices = Annotated[
     str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
 ]
 SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
-StrictSlices = Annotated[bool, Option("PASS only if every slice is shown to be within it.")]
 GivenHarm = Annotated[
     str | None,
     Everyday("At most this share of groups may lose over X points.", ("--max-harm",), metavar="X:SHARE%"),
@@ -129,7 +128,6 @@ class GateRules(DataView):
     metric: Deciding = _USUAL
     by: BySlices = None
     slice_margin: SliceMargin = None
-    strict_slices: StrictSlices = False
     max_harm: MaxHarm = None
     limits: Limits = ()
     unjudged: OfUnjudged = "range"
@@ -281,7 +279,6 @@ class RuleKeywords(DataKeywords, total=False):
     metric: DecidingMetric
     by: BySlices
     slice_margin: SliceMargin
-    strict_slices: StrictSlices
     max_harm: GivenHarm
     limits: GivenLimits
     unjudged: OfUnjudged

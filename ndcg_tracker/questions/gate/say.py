@@ -35,13 +35,14 @@ from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import Painted, Style, shortened, visible
-from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
+from ndcg_tracker.render.whole_file import JunitCase, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
 from ndcg_tracker.storage.records import PolicyRecord
 from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, told
 from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
     UNDEFINED,
+    about_queries,
     between,
     clustered_by,
     counted,
@@ -133,7 +134,7 @@ def _decision_shape(decision: Decision) -> Mapping[str, object]:
     shape: dict[str, object] = {"decision": decision.decision, "margin": decision.margin, "reason": reason(decision)}
     shape |= picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
     rules, left, (low, high) = decision.rules, decision.unjudged, decision.open_delta
-    shape["rules"] = None if rules.by is None else picked(paths("by margin=part_margin is_strict"), rules)
+    shape["rules"] = None if rules.by is None else picked(paths("by margin=part_margin"), rules)
     shape["parts"] = [*decision.slices, *decision.harm]
     shape["max_harm"] = None if rules.max_harm is None else str(rules.max_harm)
     zero = {"worth": "range", "low": low, "high": high, "of_zero": decision.of_zero}
@@ -384,14 +385,12 @@ def _more_queries(decision: Decision) -> str:
     """Return about how many queries like these would decide, "" if that is not known."""
     ways = decision.ways
     if ways.n is not None and ways.word is not None:
-        # the betting bound may decide before
-        about = "about" if decision.told.betting_lower is None else "at most about"
-        return f"{about} {queries(ways.n)} like these ({ways.word.upper()})"
+        return f"{about_queries(ways.n)} like these ({ways.word.upper()})"
     facts: Mapping[str, Any] = {} if decision.why is None else decision.why.facts
     n_nonzero, enough = facts.get("n_nonzero"), facts.get("enough")
     if not n_nonzero or not enough or facts.get("of_labels") or facts.get("of_clusters") or _only_reason(decision):
         return ""
-    return f"about {queries(-(-enough * facts['n'] // (10 * n_nonzero)) * 10)} like these"
+    return f"{about_queries(-(-enough * facts['n'] // n_nonzero))} like these"
 
 
 def _wider_margin(decision: Decision) -> str:
@@ -447,10 +446,8 @@ def _of_slices(decision: Decision) -> str:
         return ""
     clauses, judged = [], [part for part in slices if part.n >= FEWEST_IN_SLICE]
     if not judged:
-        of_datasets = rules.by == "dataset"
-        of_what = "dataset" if of_datasets else f"slice by {rules.by}"
-        needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if rules.is_strict else ""
-        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged{needed}")
+        of_what = "dataset" if rules.by == "dataset" else f"slice by {rules.by}"
+        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
         bounds = ", ".join(
@@ -756,13 +753,12 @@ def drifted(drift: Drift) -> list[str]:
     return [pinned, moved]
 
 
-def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) -> str:
+def gate_junit(gated: Gated, spelled: Spelling = in_python) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
     Characters that XML does not allow (control characters and lone surrogates) become escapes such as ``\\x1b``.
 
-    Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
-    fail the build. ``spelled``: how arguments are written.
+    It fails unless the candidate may replace the baseline. ``spelled``: how arguments are written.
     """
     text = gate_said(gated, spelled).in_format("text", detail="all")
     comparison, decision = compare.for_people(gated.comparison), gated.decision
@@ -772,7 +768,7 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python) ->
     message = f"{verdict_words(gated)}: {why}"
     properties = _properties(decision, gated.decision_id, gated.acknowledgement)
     case = JunitCase(where, name, decision.decision.upper(), message, text, properties)
-    return junit_document("ndcg-track gate", case, outcome)
+    return junit_document("ndcg-track gate", case, has_failed=not gated.is_accepted)
 
 
 def _properties(

@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
 from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
-from ndcg_tracker.render.terminal import shortened_inside
+from ndcg_tracker.render.terminal import shortened_apart, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
     BREAK,
@@ -232,22 +232,32 @@ def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[
 
     The largest come first and possible ones last, or the latest come first.
     """
-    told: list[tuple[bool, float, str]] = []
+    return [sentence for sentence, *_ in happened_between(rows, newest_first=newest_first)]
+
+
+def happened_between(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[tuple[str, str | None, str]]:
+    """Return the sentences of ``happened``, each with the names of the runs before and after it."""
+    told: list[tuple[bool, float, tuple[str, str | None, str]]] = []
+    before = {row["run"]: previous["run"] for previous, row in pairwise(rows)}
     for row in reversed(rows):
+        run = row["run"]
+        last = row.get("step_before") or before.get(run)
         if row.get("step_between") is not None:
-            told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+            is_possible, size = bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0)
+            told.append((is_possible, size, (step_sentence(row), last, run)))
         elif row.get("n_vanished"):
             change = points(row.get("delta"), signed=True)
-            alone = f"{vanished(row)} at {row['run']} (run {row['run_id']}): {change}"
-            told.append((False, -abs(row.get("delta") or 0.0), alone))
-        if row.get("drift_between") is not None:
-            told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
+            alone = f"{vanished(row)} at {run} (run {row['run_id']}): {change}"
+            told.append((False, -abs(row.get("delta") or 0.0), (alone, last, run)))
+        drifted = row.get("drift_between")
+        if drifted is not None:
+            told.append((False, -abs(row.get("drift_change") or 0.0), (drift_sentence(row), *drifted)))
         parts = row.get("labels_or_ranking")
         if parts is not None:
             split = LabelsOrRanking(**parts)
             size = -abs(split.labels + split.ranking)
-            told.append((False, size, f"{labels_of(row)} at {row['run']}: {split.words}"))
-    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
+            told.append((False, size, (f"{labels_of(row)} at {run}: {split.words}", split.since, run)))
+    return [event for *_, event in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
 
 
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
@@ -374,6 +384,7 @@ def history_chart(
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
     n_breaks, n_news = 0, 0
+    upper = max(((row["mean"], place) for place, row in enumerate(shown) if row["run"] in marked), default=None)
     for place, row in enumerate(shown):
         low, high = row["ci"] or (None, None)
         change = gain_of(row, row.get("step_change"))
@@ -389,26 +400,27 @@ def history_chart(
                 "high": high,
                 "labels": labels_of(row).removeprefix("labels "),
                 "stretch": n_breaks,
-                "stored": row["created_at_utc"],
+                "created": row["created_at_utc"],
                 "news": told_here,
                 "line": n_news % 3,
                 "step": "" if not row.get("step") else WORSE if change is not None and change < 0 else BETTER,
                 "marked": row["run"] if row["run"] in marked else "",
+                "side": -1 if upper == (row["mean"], place) else 1.5,
             }
         )
-    names = [str(row["run"]) for row in table]
+    names = shortened_apart([str(row["run"]) for row in table], 20)
     title = f"History of {metric}{on and f' on {on}'}"
     words = "mean with its 95% interval, run by run"
     if len(shown) < len(rows):
         words += f"; the latest {len(shown):,} of {len(rows):,} runs"
     axis: Spec = {"title": "runs, oldest first", "grid": False, "tickMinStep": 1, "labelOverlap": True}
-    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 120}
+    axis |= {"labelExpr": "names[datum.value] || ''", "labelAngle": -30, "labelLimit": 130}
     axis |= {"values": list(range(len(shown)))} if len(shown) <= 12 else {}
     x = number("place", scale={"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]}, axis=axis)
     y = number(title=f"mean {metric}" if is_mean else metric, scale={"zero": False}, axis={"tickCount": 5})
     shown_as = ("mean", "mean" if is_mean else metric, ".4f")
     ends = (("low", "from", ".4f"), ("high", "to", ".4f"))
-    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "stored")
+    told = tooltip("run", shown_as, *ends, ("labels", "label version"), "created")
     color, muted = {"expr": "chosen"}, {"expr": "muted"}
     detail = nominal("stretch")
     mean = {"x": x, "y": {**y, "field": "mean"}}
@@ -436,8 +448,8 @@ def history_chart(
             "text", words_at, where=has_news, color=muted, baseline="top", dy={"expr": "6 + 14 * datum.line"}, **beside
         ),
     ]
-    name_at = {**mean, "text": {"field": "marked"}}
-    named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
+    name_at = {**mean, "text": {"value": {"expr": "names[datum.place]"}}}
+    named = layer("text", name_at, where=is_marked, dy={"expr": "12 * datum.side"}, fontWeight="bold", **beside)
     look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
     rings = layer("point", {**mean, "tooltip": told}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]

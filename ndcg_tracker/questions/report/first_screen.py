@@ -9,11 +9,13 @@ from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.compare.say import MOVED, finding, n_tested
 from ndcg_tracker.compare.say_tables import Row, span_of
 from ndcg_tracker.compare.say_where import NO_VALUE
+from ndcg_tracker.render.html import direction
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import between, p_text, points, short
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.words.notes import Note
 
 Apart = Literal["labels", "without clusters", "with clusters", "with other clusters"]
 """Why a decision is not about the comparison of the page: other labels, or clusters that the page does not have."""
@@ -39,6 +41,16 @@ def answer(metric: Estimate) -> str:
     """Return whether the candidate is better, in at most eight words."""
     row = Row.of(metric, ())
     return answered(row.left_open or row.verdict, metric.delta, is_doubtful=metric.has_low_information)
+
+
+def look_of(metric: Estimate) -> str:
+    """Return the colour of an answer, "" for none."""
+    return direction(metric.gain or 0.0) if metric.told in MOVED else ""
+
+
+def unjudged_open(comparison: Comparison) -> Note | None:
+    """Return the note on unjudged items that keep the answer open, None without such."""
+    return next((note for note in comparison.notes if note.kind == "unjudged_open"), None)
 
 
 def answered(told: str | None, delta: float | None, *, is_doubtful: bool) -> str:

@@ -26,10 +26,12 @@ from ndcg_tracker.questions.report.first_screen import (
     decided,
     explained,
     fallen,
+    look_of,
     p_words,
     picture,
+    unjudged_open,
 )
-from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
+from ndcg_tracker.render.html import CLASSES, Spec, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
@@ -339,7 +341,7 @@ class _PairOnPage:
             "tab": _tab(report, comparison),
             "cards": cards,
             "what": _what(first, comparison),
-            "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
+            "direction": look_of(first),
             "picture": picture(comparison),
             "interval": ""
             if first.ci is None
@@ -347,7 +349,7 @@ class _PairOnPage:
             "verdict": answer(first),
             "told": explained(comparison),
             "fell": fallen(pair.slices),
-            "grade": next((note for note in comparison.notes if note.kind == "unjudged_open"), None),
+            "grade": unjudged_open(comparison),
             "worst": "" if first.rare_loss is None else f"worst loss seen {points(first.rare_loss.worst, digits=2)}",
             "gate": "" if decision is None else f"last gate: {decision.decision.upper()} at margin {decision.margin:g}",
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
@@ -413,7 +415,7 @@ def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str,
             ]
             for row in rows
         ]
-        headings = columns("run", "stored", ">mean", ">95% interval", ">labels", "step")
+        headings = columns("run", "created", ">mean", ">95% interval", ">labels", "step")
         cards["history"] = Card.of(spec, Table(headings, of_runs))
     return cards
 

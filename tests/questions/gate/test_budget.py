@@ -175,7 +175,7 @@ def test_an_export_brings_policies_looks_and_restarts(owned: nt.Tracker, other: 
 
 LEVELS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": ({}, {}),
-    "slices": ({"by": "half", "slice_margin": 0.5, "strict_slices": True}, {}),
+    "slices": ({"by": "half", "slice_margin": 0.5}, {}),
     "harm": ({"max_harm": ".9:50%"}, {}),
     "clusters": ({"cluster": "user"}, {}),
     "arms": ({}, {"candidate": "tag:aa=noisy"}),

@@ -80,9 +80,6 @@ def test_the_exit_codes_of_the_real_program(started: Program) -> None:
     with Tracker(str(started.folder / "ndcg-track.db")) as tracker, tracker.store().read() as tx:
         recorded = [one.decision for dataset in tx.datasets.all() for one in tx.decisions.all(dataset.id)]
     assert recorded == [verdict.lower() for verdict in verdicts.values()]  # whatever the program ended with
-    assert started("gate", "noisy", *ASKED, "--on-inconclusive", "fail").code == 3
-    assert started("gate", "noisy", *ASKED, "--on-inconclusive", "pass").code == 0
-    assert started("gate", "drop", *ASKED, "--on-inconclusive", "pass").code == 3
     assert started("gate", "drop", *ASKED, "--acknowledge", "known").code == 0
     assert started("gate", "drop", *ASKED, "--metric", "AP").code == 5
     assert started("gate", "nope", *ASKED).code == 2
@@ -256,8 +253,6 @@ def test_the_files(gate: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPa
     ("candidate", "options", "tag"),
     [
         ("noisy", [], "failure"),
-        ("noisy", ["--on-inconclusive", "fail"], "failure"),
-        ("noisy", ["--on-inconclusive", "pass"], "skipped"),
         ("drop", [], "failure"),
         ("drop", ["--acknowledge", "known"], None),
         ("gain", [], None),

@@ -91,7 +91,7 @@ def test_what_has_changed_is_decided_anew(owned: nt.Tracker, change: str) -> Non
 
 def test_other_values_of_an_attribute_are_decided_anew(pinned: nt.Tracker) -> None:
     groups = list(dict.fromkeys(labels_of_ranks(N_GROUPS)["group"]))
-    asked = {"by": "half", "slice_margin": 0.5, "strict_slices": True}
+    asked = {"by": "half", "slice_margin": 0.5}
     for number, names in enumerate((["a", "b"], ["a", "a"]), 1):
         halves = [names[place % 2] for place in range(len(groups))]
         pinned.set_groups({"group": groups, "half": halves}, dataset="shop")

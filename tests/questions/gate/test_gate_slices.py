@@ -40,14 +40,14 @@ def test_a_gain_does_not_hide_a_segment_that_falls() -> None:
     assert as_object(found)["parts"][0]["status"] == "fails"
 
 
-def test_an_open_slice_that_did_not_regress_blocks_a_pass_only_where_asked() -> None:
+def test_an_open_slice_that_did_not_regress_is_named() -> None:
     delta = WHOLE.copy()
     delta[500:560] -= 0.06
     whole, by = decided(delta, 0.01), SEGMENTS
-    loose, strict = (with_slices(whole, delta, by, 0.05, is_strict=is_strict) for is_strict in (False, True))
-    assert (loose.decision, strict.decision) == ("pass", "inconclusive")
-    assert ("not shown to be above -0.05: country='nl'") in reason(loose)
-    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
+    found = with_slices(whole, delta, by, 0.05)
+    assert found.decision == "pass"
+    assert ("not shown to be above -0.05: country='nl'") in reason(found)
+    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05).decision == "fail"
 
 
 def test_an_open_slice_that_compare_calls_regressed_blocks_a_pass() -> None:
@@ -125,18 +125,12 @@ def test_slices_that_regressed_block_a_pass_and_others_seldom_do(
 
 def test_that_no_slice_is_judged_is_told() -> None:
     by = [str(number) for number in range(600)]
-    loose, strict = (
-        with_slices(decided(WHOLE, 0.01), WHOLE, by, 0.05, is_strict=is_strict, by="city")
-        for is_strict in (False, True)
-    )
-    assert (loose.decision, judged(loose), len(loose.slices)) == ("pass", [], 600)
-    assert ("no slice by city has 25 queries, so none was judged") in reason(loose)
-    assert strict.decision == "inconclusive"
-    assert ("no slice by city has 25 queries, so none was judged, but strict slices need one") in reason(strict)
+    found = with_slices(decided(WHOLE, 0.01), WHOLE, by, 0.05, by="city")
+    assert (found.decision, judged(found), len(found.slices)) == ("pass", [], 600)
+    assert ("no slice by city has 25 queries, so none was judged") in reason(found)
     same = np.zeros(600)
-    for lists, decision in ((None, "inconclusive"), (same == 0, "pass")):
-        of_same = decided(same, 0.01, same_lists=lists)
-        assert with_slices(of_same, same, by, 0.05, is_strict=True, same_lists=lists).decision == decision
+    for lists in (None, same == 0):
+        assert with_slices(decided(same, 0.01, same_lists=lists), same, by, 0.05, same_lists=lists).decision == "pass"
 
 
 @pytest.mark.parametrize("fall", [np.full(20, -0.5), np.linspace(-0.6, -0.4, 20)])  # of equal ones t knows no p
@@ -144,18 +138,16 @@ def test_a_small_slice_that_falls_is_no_pass(fall: np.ndarray) -> None:
     delta = WHOLE.copy()
     delta[560:580] = fall
     whole, by = decided(delta, 0.01), SEGMENTS
-    loose, strict = (with_slices(whole, delta, by, 0.05, is_strict=is_strict) for is_strict in (False, True))
-    assert (loose.decision, strict.decision) == ("inconclusive", "inconclusive")
-    told = "; regressed by compare's test: country='li' ("
-    assert reason(loose) == reason(strict)
-    assert told in reason(loose)
-    (row,) = [part for part in as_object(strict)["parts"] if part["p_adjusted"] is not None]
+    found = with_slices(whole, delta, by, 0.05)
+    assert found.decision == "inconclusive"
+    assert "; regressed by compare's test: country='li' (" in reason(found)
+    (row,) = [part for part in as_object(found)["parts"] if part["p_adjusted"] is not None]
     assert (row["value"], row["n"], row["delta"], row["low_information"]) == ("li", 20, pytest.approx(-0.5), True)
     assert row["p_adjusted"] <= 1e-5
-    assert with_slices(whole, delta, by, 0.6, is_strict=True).decision == "pass"  # it is allowed more than that
+    assert with_slices(whole, delta, by, 0.6).decision == "pass"  # it is allowed more than that
     turned = replace(with_slices(whole, delta, by, 0.05), direction="lower").slices
     assert [part.delta for part in turned if part.p_adjusted is not None] == [pytest.approx(0.5)]
-    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05, is_strict=True).decision == "fail"
+    assert with_slices(decided(-WHOLE, 0.01), -WHOLE, by, 0.05).decision == "fail"
 
 
 @pytest.mark.nightly(but=2)

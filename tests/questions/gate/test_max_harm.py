@@ -166,12 +166,8 @@ def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
         "with 95% confidence, at most 8% of queries like these lose more than 0.3: 8 of 240 do; but more than 8% of "
         "the queries with part='first' (8 of 20) do"
     ) in found.reason
-    loose, strict = (
-        pinned.gate("two", **asked, max_harm=".3:8%", strict_slices=is_strict).decision
-        for is_strict in (False, True)
-        if pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
-    )
-    assert (loose, strict) == ("pass", "inconclusive")
+    pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
+    assert pinned.gate("two", **asked, max_harm=".3:8%").decision == "pass"
 
 
 def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> None:

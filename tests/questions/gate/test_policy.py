@@ -66,7 +66,6 @@ STRICTER: dict[str, tuple[dict[str, Any], str, Any]] = {
     "max_harm": ({"max_harm": ".8:40%"}, "max_harm", "0.8:40%"),
     "limits": ({"limits": ["cost=+1%"]}, "limits", ["ms", "cost"]),
     "unjudged": ({"unjudged": "range"}, "unjudged", "range"),
-    "strict_slices": ({"strict_slices": True}, "rules", 0.2),
     "top": ({"top": 3}, "margin", 0.05),
 }
 
@@ -178,7 +177,7 @@ def test_a_test_names_the_policy(owned: nt.Tracker, ready_url: str) -> None:
 
 
 def test_the_history_says_who_when_and_what(owned: nt.Tracker) -> None:
-    owned.set_policy("prod", margin=0.02, strict_slices=True, by="half", slice_margin=0.2, set_by="bob")
+    owned.set_policy("prod", margin=0.02, missing="zero", by="half", slice_margin=0.2, set_by="bob")
     owned.set_alias("prod", "same", set_by="eve")
     acts = [(act.by, act.rule, act.before, act.after) for act in owned.policy_history("@prod")]
     assert acts == [
@@ -190,10 +189,10 @@ def test_the_history_says_who_when_and_what(owned: nt.Tracker) -> None:
         ("ada l", "limits", "", "ms=+10%"),
         ("ada l", "unjudged", "", "zero"),
         ("bob", "margin", "0.05", "0.02"),
-        ("bob", "strict_slices", "", "yes"),
         ("bob", "max_harm", ".9:50%", ""),
         ("bob", "limits", "ms=+10%", ""),
         ("bob", "unjudged", "zero", ""),
+        ("bob", "missing", "", "zero"),
         ("eve", "restart", "", "moved to same"),
     ]
     assert [act.at_utc for act in owned.policy_history("prod")] == sorted(

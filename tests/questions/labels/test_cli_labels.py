@@ -342,7 +342,7 @@ def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, f
         ("leaderboard", *of),
         ("compare", *both, *of),
         ("report", *both, *of, "-o", "suite.html"),
-        ("gate", "b", "--baseline", "a", *of, "--margin", ".5", "--on-inconclusive", "pass"),
+        ("gate", "b", "--baseline", "a", *of, "--margin", ".5", "--acknowledge", "known"),
     ):
         assert judges.refused(*system, "--suite", "all") == UNCLEAR, system
         assert judges(*system, "--suite", "all", "--judge", "gpt").code == 0, system
