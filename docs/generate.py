@@ -21,7 +21,7 @@ from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
-from ndcg_tracker.metrics.language.measures import MEASURES, Work
+from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -292,9 +292,7 @@ def layers_picture() -> str:
 
 
 def axes_table() -> Iterator[str]:
-    """Yield the lines of the tables of measures and axes."""
-    yield from _table(["measure", "meaning"], ([_code(one.name), _prose(one.meaning)] for one in MEASURES.values()))
-    yield ""
+    """Yield the lines of the table of axes."""
     rows = []
     for axis in AXES:
         values = [f"{_code(value)}: {_prose(meaning)}" for value, meaning in axis.values.items()]

@@ -163,8 +163,16 @@ class NdcgTrackerWarning(_Told, UserWarning):
     """The base class of all warnings of ndcg_tracker; as text it spells arguments as Python does."""
 
 
+class ReadWarning(NdcgTrackerWarning):
+    """What was read in a file that its reader knows; the command line alone says it, while ``is_said``."""
+
+    is_said = False
+
+
 def warn(warning: NdcgTrackerWarning) -> None:
     """Warn the caller of this package, at the line of the call."""
+    if isinstance(warning, ReadWarning) and not ReadWarning.is_said:
+        return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "ndcg_tracker":
         level, frame = level + 1, frame.f_back

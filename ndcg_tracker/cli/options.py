@@ -18,7 +18,7 @@ import typer
 
 from ndcg_tracker import asked
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import NdcgTrackerWarning, worded
+from ndcg_tracker.errors import NdcgTrackerWarning, ReadWarning, worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -242,19 +242,37 @@ def warnings_as_notes() -> Iterator[None]:
                 kept.append(message)
             elif message.message not in told:
                 told.add(message.message)
-                say(f"note: {worded(message.message, spelled)}")
+                line = f"note: {worded(message.message, spelled)}"
+                _unsaid.append(line) if isinstance(message, ReadWarning) else say(line)
 
         warnings.showwarning = tell
-        yield
+        before, ReadWarning.is_said = ReadWarning.is_said, True
+        try:
+            yield
+        except SystemExit:  # a command ends so
+            say()
+            raise
+        finally:
+            ReadWarning.is_said = before
 
 
-def say(text: str) -> None:
+_unsaid: list[str] = []  # what was read: an error leaves it out
+
+
+def say(text: str = "") -> None:
     """Print a message to standard error, without control characters and commands to the log of a build.
 
     It is one line, or on a terminal as many as it needs. A command at its end is on its own line and is not wrapped.
+    What was read comes before it, except before an error.
     """
     from ndcg_tracker.render.terminal import inert_lines, visible
 
+    before = _unsaid[:]
+    _unsaid.clear()
+    for line in [] if text.startswith("error: ") else before:
+        say(line)
+    if not text:
+        return
     try:
         lines = _on_terminal(visible(text)) if sys.stderr.isatty() else [visible(text)]
         sys.stderr.write(inert_lines("\n".join(lines)) + "\n")

@@ -108,7 +108,7 @@ def _value(given: object) -> tuple[str, object]:
 def plain_records(given: Any) -> list[dict[str, Any]]:
     """Return the records of a frame or of a list of them (InputError for anything else)."""
     for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
-        if hasattr(given, method):
+        if hasattr(given, method) and hasattr(given, "columns" if options else method):
             given = getattr(given, method)(**options)
     if not isinstance(given, list) or not all(isinstance(record, Mapping) for record in given):
         raise InputError("is not a list of records")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
-from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerWarning, ReadWarning, argument, warn
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.ingest.shapes import Recognised
@@ -263,7 +263,7 @@ class Columns:
             if more == "" and "label" in absent and len(absent) > 1 and not likely:
                 more = _hint("label", header, others, wanted)
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
-        self._warn_of(names, wanted)
+        self._warn_of(names, wanted, getattr(refused(""), "where", "").partition(":")[0])
         return names
 
     def likely_names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
@@ -422,8 +422,11 @@ class Columns:
             what = f"column {shown(self.score)} is read as scores: the highest is the best"
             warn(ColumnWarning(what, advice=f"if the lowest is the best, give {argument('score', f'-{self.score}')}"))
 
-    def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
-        """Warn of columns that the caller may not expect (see ``names``), and of ranks given as scores."""
+    def _warn_of(self, names: Mapping[str, str], wanted: Wanted, file: str) -> None:
+        """Warn of columns that the caller may not expect (see ``names``), and of ranks given as scores.
+
+        ``file``: say what is read in it, "" for a table in memory.
+        """
         if "score" in names:
             self.warn_of_ranks()
         told = {"rank"} if self.documents is None else {"rank", "item"}
@@ -431,7 +434,10 @@ class Columns:
             role for role, name in names.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
         } - told
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
-            return  # the table can only be read by the convention
+            read = [f"{shown(name)} as {role}" for role, name in names.items() if role in by_convention]
+            if file and self.header is None:  # the table can only be read by the convention
+                warn(ReadWarning(f"read {in_a_row(read)}", where=file))
+            return
         for role in sorted(by_convention):
             name = names[role]
             advice = f"to confirm this, give {argument(role, name)}"

@@ -26,6 +26,7 @@ from ndcg_tracker.ingest.columns import (
     Wanted,
     by_order,
     column_name,
+    conventional_names,
     is_frame_as_dict,
     refuse_single,
     warn_of_relevant_lists,
@@ -52,7 +53,7 @@ from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.ranking import BY_INPUT, LabelLists
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.words.texts import in_a_row, shown
 
 NullScores = Literal["error", "not_retrieved"]
 """What a NaN score means: an error, or an item that was judged but not retrieved."""
@@ -351,6 +352,13 @@ def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         held: Any = frame
         header = [column_name(column) for column in held.columns]
+        levels = [str(level) for level in held.index.names if level is not None and level not in header]
+        if held.columns.nlevels > 1:
+            what = "the columns of the frame have several levels"
+            raise InputError(what, advice="give it columns of one level, for example with .stack()")
+        if {*levels} & {*IDS, *map(columns.given, IDS)} or any(conventional_names(role, levels) for role in IDS):
+            what = f"{in_a_row([shown(level) for level in levels])} {'is' if len(levels) == 1 else 'are'} the index"
+            raise InputError(f"{what} of the frame", advice="call .reset_index() on it")
         return _Opened(
             header,
             lambda place, role: _array(held.iloc[:, place], header[place], role),

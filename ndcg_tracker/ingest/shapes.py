@@ -15,7 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from math import isfinite
 from pathlib import PurePath
 from statistics import median
@@ -144,7 +144,7 @@ def parsed(content: bytes, name: str) -> object:
     ending = PurePath(name).suffix.lower()
     try:
         text = content.decode("utf-8-sig")
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in text.split("\n") if line.strip()]  # U+2028 ends no line
         if ending in (".yaml", ".yml"):
             import yaml  # type: ignore[import-untyped]
 
@@ -367,7 +367,8 @@ class _Table:
         for column in others:
             self._grade(column)
         chosen: dict[str, _Column] = {}
-        for role, choose in (("labels", self._relevant), ("results", self._results)):
+        roles = [("labels", self._relevant), ("results", self._results)]
+        for role, choose in reversed(roles) if wanted == "results" and self.has_rows else roles:
             try:
                 chosen[role] = choose([c for c in others if c not in chosen.values()], is_wanted=role == wanted)
             except InputError:
@@ -481,7 +482,9 @@ class _Table:
             return self._named(columns, self.known.items, "items")
         orders = [c for c in self.columns if not c.is_scalar and _has(c.last, "rising falling")]
         lists = [c for c in columns if c.is_filled and not (c.is_never or c.is_relevant or c.doubt)]
-        lists = [c for c in lists if not c.is_scalar or any(len(ids) > 1 for ids in c.held)]
+        are_rows = is_wanted and self.has_rows
+        rows = [c for c in lists if are_rows and c.is_scalar and c.is_item and self._ranks(c)]
+        lists = [c for c in lists if not c.is_scalar or any(len(ids) > 1 for ids in c.held) or c in rows]
         lists = [c for c in lists if c.parent != _VALUES or any(o.parent == _VALUES for o in orders)]
         told = [c for c in lists if c.is_result and (c.is_item or _are_texts(c.cells))]
         hollow = [c for c in columns if c.is_result and c.cells and all(cell == [] for cell in c.cells)]
@@ -502,6 +505,18 @@ class _Table:
                 what = f"the lists in {_key(chosen.key)} are not in the order of {_key(column.key)}"
                 raise self.refusal(what, "items", chosen.key)
         return chosen
+
+    def _ranks(self, items: _Column) -> dict[str, list[float]]:
+        """Return the ranks of the items of the rows by key; of scores, the highest is the first."""
+        found = {}
+        for column in (c for c in self.columns if c.is_scalar and _has(c.last, "rising falling")):
+            pairs: Iterator[tuple[Any, Any]] = zip(column.cells, items.lists, strict=True)
+            try:
+                ranks = [0.0 if ids is None else float(cell) for cell, ids in pairs]
+            except (TypeError, ValueError):
+                continue
+            found[column.key] = [-one for one in ranks] if _has(column.last, "falling") else ranks
+        return found
 
     def _named(self, columns: Sequence[_Column], key: str, role: str) -> _Column:
         """Return the column that the caller named, or the one of ids in the objects that he named."""
@@ -558,8 +573,19 @@ class _Table:
 
     def _take_results(self, found: Recognised, queries: Sequence[str], column: _Column) -> None:
         """Add the ranked items that a column holds."""
-        n_again = 0
-        for query, ids in zip(queries, column.lists, strict=True):
+        n_again, lists = 0, [*zip(queries, column.lists, strict=True)]
+        if column.is_scalar and self.has_rows:  # a row for each item, in order if no column ranks them
+            by_key, rows = self._ranks(column), dict[str, list[str]]()
+            first = next(iter(by_key.values()), [0.0] * len(lists))
+            order = sorted(range(len(lists)), key=lambda place: (queries[place], first[place]))
+            for key, others in by_key.items():
+                if any(queries[a] == queries[b] and others[a] > others[b] for a, b in pairwise(order)):
+                    what = f"{_key(key)} gives the items of a query another order than {_key(next(iter(by_key)))}"
+                    raise UnclearError(what, where=self.name, advice="give one of both")
+            for query, ids in (lists[place] for place in order):
+                rows.setdefault(query, []).extend(ids or ())
+            lists = [*rows.items()]
+        for query, ids in lists:
             if query in found.results:
                 raise self.refusal(f"query {shown(query)} comes twice", "group")
             if ids is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import stat
 import sys
 import tempfile
@@ -212,6 +213,7 @@ BLOCK = 1 << 22  # bytes; larger blocks do not fit the cache, and their memory i
 LONGEST_LINE = 1 << 24
 _IN_MEMORY = 1 << 26
 BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Source:
@@ -285,6 +287,9 @@ class Source:
         archive = archive_of(head)
         if archive is not None:
             raise self.error(f"is {archive}, which cannot be read", advice="unpack it and give a file from it")
+        if head.startswith(_UTF_16) or any({*head[at:64:2]} == {0} for at in (0, 1)[: len(head) - 1]):
+            utf_8 = f"iconv -f UTF-16 -t UTF-8 {shlex.quote(self.name)} > NEW"
+            raise self.error("is UTF-16", advice=f"save it as UTF-8, for example with: {utf_8}")
         return head
 
     def file_path(self) -> str | None:

@@ -362,9 +362,9 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
     notes += [Note("order_of_lists")] if rows.in_order else []
-    if rows.ranks is not None and scores.size == n_rows:
-        ranks = rows.ranks[table.rows]
-        conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=isinstance(run, Ranking))
+    ranks = None if rows.ranks is None else rows.ranks[table.rows][~np.isnan(given)]
+    if ranks is not None and scores.size:
+        conflict = rank_conflict(keys, offsets, ranks, scores, is_descending=isinstance(run, Ranking))
         if conflict is not None:
             deciding = {} if rows.deciding == "format" else {"deciding": rows.deciding}
             notes.append(replace(conflict, facts={**conflict.facts, **deciding}))
@@ -372,9 +372,9 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
             scores = _scores_in_rank_order(offsets, ranks, scores)
             run = run_of_groups(keys, offsets, items, scores)
     positions: Floats | None = 0.0 - scores if rows.are_ranks else None
-    if rows.ranks is not None and rows.deciding == "ranks":
-        positions = rows.ranks[table.rows].astype(np.float64)
-    are_whole = positions is not None and positions.size == scores.size and (positions != NO_RANK).all()
+    if ranks is not None and rows.deciding == "ranks":
+        positions = ranks.astype(np.float64)
+    are_whole = positions is not None and scores.size and (positions != NO_RANK).all()
     if positions is not None and are_whole and (gaps := rank_gaps(keys, offsets, positions)):
         if rows.by_position:
             offsets, items, scores = _at_positions(keys, offsets, items, positions, places)

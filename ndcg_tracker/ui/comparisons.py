@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import numpy as np
 
 from ndcg_tracker.asked import made
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart import cutoffs as cutoffs_chart
+from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.report_facts import GroupLists
@@ -35,13 +37,13 @@ from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.faults import in_browser
-from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, links_of, missing
+from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, links_of, missing, sign_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
-from ndcg_tracker.words.texts import GroupTexts, counted, unit
+from ndcg_tracker.words.texts import GroupTexts, counted, points, unit
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.report_facts import AtCutoff
+    from ndcg_tracker.compare.report_facts import AtCutoff, PairReport
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.storage.records import GroupValueRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
@@ -50,6 +52,8 @@ SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
 _CHOSEN = ("dataset", "metrics", "labels", "judge", "check_with", "fresh", *NOT_DRAWN)
 """Options of a comparison that the page chooses in its own way, or that it does not take."""
+SHOWN = 3
+"""How many of the groups that lost most are named first."""
 MOST_PAIRS = 12
 """The largest number of candidates in one comparison."""
 
@@ -125,11 +129,26 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
         others=chosen.here.link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
         cutoffs=[chosen.address("/compare/cutoffs", candidate, ask, metric) for candidate in chosen.candidates],
         asked=ask.text("metric") or "",
+        lost_most=[
+            _lost_most(pair, chosen.address("/group", candidate, ask, metric))
+            for pair, candidate in zip(report.pairs, chosen.candidates, strict=True)
+        ],
         made_of=[made_of(chosen.baseline, candidate) for candidate in chosen.candidates],
         options=of_form(CompareOptions, _CHOSEN, chosen.given),
         together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
     )
+
+
+def _lost_most(pair: PairReport, address: str) -> list[tuple[str, str, str]]:
+    """Return the groups that lost most, each with its loss and the address of its page, which says why."""
+    sign, queries = sign_of(pair.comparison.metrics[0].metric), queries_of(pair.texts)
+    lost = [of for of in pair.comparison.worst[:SHOWN] if sign * of.delta < 0]
+    named = [(of, f"{of.group} {queries.get(of.group, '')}".strip()) for of in lost]
+    return [
+        (words, points(of.delta, signed=True, digits=2), f"{address}&{urlencode({'group': of.group})}")
+        for of, words in named
+    ]
 
 
 def verdict(tx: ReadTransaction, here: Here, baseline: RunRecord, candidate: RunRecord) -> dict[str, object]:

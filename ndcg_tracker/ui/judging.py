@@ -33,7 +33,7 @@ from ndcg_tracker.render.report import query_cell, text_cell
 from ndcg_tracker.render.whole_file import whole_file
 from ndcg_tracker.runs.designs import Scale, numbered_design, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.judges import judges_of
+from ndcg_tracker.runs.judges import judge_option, judges_of
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 BUDGET = 100
 """The default number of items to grade."""
+AHEAD = 6
+"""How many items a page holds: the next one, and those that its script shows while a grade is sent."""
 MOST_KEYS = 10
 """Up to this many grades have a key each; with more grades, or with fractions, people type the grade."""
 UNSURE = "unsure"
@@ -132,12 +134,13 @@ class Draft:
 class Task:
     """The items that a person grades.
 
-    ``address``: the parameters that name the task. ``whose``: the judge whose labels lack these items, None for the
-    answers to a design. ``items``: in the order of the questions.
+    ``address``: the parameters that name the task. ``runs``: ids of the runs that it is for. ``whose``: the judge whose
+    labels lack these items, None for the answers to a design. ``items``: in the order of the questions.
     """
 
     dataset: DatasetRecord
     address: Mapping[str, object]
+    runs: Sequence[int]
     what: str
     whose: str | None
     design: int | None
@@ -234,7 +237,7 @@ class Judging:
             n_elsewhere=n_elsewhere - n_graded,
             draft=draft.path.name,
             grades=link("/judge/grades", **task.address),
-            item=_shown(tx, task, asked[0]) if asked else None,
+            items=[_shown(tx, task, number) for number in asked[:AHEAD]],
             **Here.of(tx, ask, task.dataset).values(JUDGE),
         )
 
@@ -258,12 +261,23 @@ class Judging:
             runs=runs,
             judges=[(judge, judge_words(judge)) for judge in judges],
             budget=BUDGET,
+            form=self.form,
+            judged_for=[tx.runs.with_id(run_id) for run_id in ask.ids("of")],
             stored=label_set,
             stored_judge="" if label_set is None else judge_words(label_set.judge),
             rescore=None if label_set is None else shlex.join(rescoring(here.dataset.name, label_set.version)),
             answered=ask.number("answered", 0),
+            check=self._check(tx, here.dataset, ask.number("answered", 0)),
             **here.values(JUDGE),
         )
+
+    def _check(self, tx: ReadTransaction, dataset: DatasetRecord, number: int) -> str:
+        """Return the command that compares runs with the answers to a design, "" without a design."""
+        if not number:
+            return ""
+        design = numbered_design(tx, dataset.id, dataset.name, number)
+        words = ["ndcg-track", "compare", *(run.run for run in design.runs), "--dataset", dataset.name]
+        return shlex.join([*words, *judge_option(design.judge), "--check-with", self.person])
 
     def grades(self, tx: ReadTransaction, ask: Question) -> Answer:
         """Return the draft of what the address names as CSV that ``labels add`` reads (InputError for unsafe ids)."""
@@ -300,6 +314,17 @@ class Judging:
             self._draft(task).forget_unsure()
         return Next(link("/judge", **task.address))
 
+    def evaluate(self, store: Store, ask: Question) -> Next:
+        """Evaluate runs, or all if none is named, under labels that were stored; return the page that shows them."""
+        with store.read() as tx:
+            dataset, version = ask.dataset(tx), ask.number("stored", 0)
+            judge = next((of.judge for of in tx.labels.sets(dataset.id, None) if of.version == version), "")
+            ids = ask.ids("of")
+            names = [tx.runs.with_id(run_id).name for run_id in ids]
+        with Tracker(self._location) as tracker:
+            tracker.rescore(names, dataset=dataset.name, labels=version)
+        return Next(link("/compare" if ids else "/runs", dataset=dataset.name, run=ids, judge=judge or None))
+
     def store(self, store: Store, ask: Question) -> Next:
         """Store the draft: answers to a design, or a new version of labels: the person's, or those that lack them.
 
@@ -317,7 +342,7 @@ class Judging:
             with Tracker(self._location) as tracker:
                 if task.design is not None:
                     answers = tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
-                    said = {"answered": answers.design}
+                    said: dict[str, object] = {"answered": answers.design}
                 elif ask.text("as") == "theirs" and task.whose is not None:
                     added = tracker.add_labels(
                         graded, dataset=dataset, judge=task.whose, extend=True, added_by=self.person, source=SOURCE
@@ -328,7 +353,7 @@ class Judging:
                     said = {"stored": added.version}
             draft.forget(pairs)
             self._tasks.clear()
-            self._stored[draft.path] = Next(link("/judge", dataset=dataset, **said))
+            self._stored[draft.path] = Next(link("/judge", dataset=dataset, of=task.runs, **said))
             return self._stored[draft.path]
 
     def _draft(self, task: Task) -> Draft:
@@ -384,9 +409,9 @@ class Judging:
         keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
         what = f"items in the queries of design {design.number}, {_aim(design)}"
         items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
-        return Task(
-            dataset, {"dataset": dataset.name, "design": design.number}, what, None, design.number, scale, items
-        )
+        address = {"dataset": dataset.name, "design": design.number}
+        runs = [run.run_id for run in design.runs if run.run_id is not None]
+        return Task(dataset, address, runs, what, None, design.number, scale, items)
 
     def _needed(
         self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, object]
@@ -412,7 +437,7 @@ class Judging:
         known = set() if own is None else _pairs(tx.labels.lists(own.id))
         items = [pair for item in needed.items if (pair := (item.group, item.item)) not in known]
         what = f"items that {' and '.join(run.name for run in runs)} rank first and that have no grade"
-        return Task(dataset, address, what, whose, None, scale, items)
+        return Task(dataset, address, [run.id for run in runs], what, whose, None, scale, items)
 
 
 def _aim(design: DesignRecord) -> str:

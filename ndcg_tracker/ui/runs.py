@@ -158,7 +158,11 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
     words = f"{which} evaluated under version {label_set.version} of the labels{whose} yet"
     if older := max((version for version in versions if version), default=0) * (n == len(every)):
         words += f"; these means are under version {older}{' or older ones' if len(set(versions)) > 1 else ''}"
-    return {"words": words, "command": shlex.join(rescoring(here.dataset.name, label_set.version))}
+    return {
+        "words": words,
+        "version": str(label_set.version),
+        "command": shlex.join(rescoring(here.dataset.name, label_set.version)),
+    }
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:

@@ -85,6 +85,7 @@ FORMS = {
     "/judge/undo": Judging.undo,
     "/judge/again": Judging.again,
     "/judge/store": Judging.store,
+    "/judge/evaluate": Judging.evaluate,
 }
 """The addresses of the judging forms, the only ones that take POST."""
 SENT = ("form", "number", "item", "grade")
@@ -401,8 +402,9 @@ def serve(
             ws="none",
         )
         server = uvicorn.Server(config)
-        verb = "stores" if len(people) == 1 else "store"
-        does = f"writes only the grades that {in_a_row(people)} {verb}" if people else "reads and never writes"
+        does, verb = "reads and never writes", "stores" if len(people) == 1 else "store"
+        if people:
+            does = f"writes only the grades that {in_a_row(people)} {verb}, and means under them"
         if isinstance(access, Team):
             say(
                 f"the proxy reaches the page at http://{shown}:{port}/, under the name {in_a_row(sorted(access.hosts))}"

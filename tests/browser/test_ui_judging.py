@@ -54,36 +54,63 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
 
 
 @pytest.mark.nightly(but=3)
-def test_ten_items_are_judged_with_at_most_fifteen_keys_and_clicks(inside: Reader, pages: Served) -> None:
-    page = at(inside, pages, "/compare?run=1&run=2")
-    steps = 1
+def test_an_open_verdict_is_judged_with_twelve_keys_and_clicks_and_evaluated_with_one(
+    inside: Reader, pages: Served, tmp_path: Path
+) -> None:
+    page = at(inside, pages, "/run?run=2")
+    offered = page.locator(".buttons a", has_text="Judge the ").inner_text()
     with page.expect_navigation():
-        page.click("text=judge items without a grade")
+        page.click(f"text={offered}")
+    seen = []
     for place in range(10):
-        steps += 1
-        with page.expect_navigation():
-            page.keyboard.press(str(place % 3))
-    expect(page.locator(".progress")).to_contain_text("10 of ")
-    steps += 1
+        seen.append(page.locator(".item:visible").inner_text().split())
+        page.keyboard.press(str(place % 3), delay=20)
+        page.wait_for_timeout(60)  # 80 milliseconds from key to key
+    expect(page.locator(".progress")).to_contain_text(f"10 of {offered.split()[2]} items")
     with page.expect_navigation():
         page.click("text=add to the labels of the unnamed judge")
-    assert steps <= 15
+    page.wait_for_url("**stored=3**")
     expect(page.locator("main")).to_contain_text("of the unnamed judge: 34 labels")
+    with nt.Tracker(tmp_path / "runs.db", read_only=True) as tracker:
+        graded = {(row.group_key, row.item_key): row.grade for row in tracker.sql(NEW).itertuples()}
+    expected = {}
+    for place, words in enumerate(seen):
+        group = next(word for word in words if word in GROUPS)
+        expected[group, next(word for word in words if word in ITEMS)] = place % 3
+    assert graded == expected  # each grade belongs to the item that was seen
+    page.click("text=Evaluate and compare the 2 runs")
+    page.wait_for_selector("html[data-ready=yes]")
+    expect(page.locator("h1")).to_have_text("Is new better than old?")
+    expect(page.locator("main")).to_contain_text("labels version 3")
+
+
+GROUPS = [f"q{group}" for group in range(8)]
+ITEMS = [f"d{item}" for item in range(12)]
+NEW = """SELECT group_key, item_key, grade FROM labels WHERE label_set_version = 3 AND NOT EXISTS
+(SELECT 1 FROM labels AS old WHERE old.label_set_version = 1 AND old.group_key = labels.group_key
+ AND old.item_key = labels.item_key)"""
+"""The labels that are new in the third version."""
 
 
 @pytest.mark.nightly
 def test_keys_undo_and_leave_open_but_not_while_one_types(inside: Reader, pages: Served) -> None:
     page = at(inside, pages, "/judge?run=1&run=2")
     first = page.locator("h2").first.inner_text()
-    for key in "uz":
-        with page.expect_navigation():
-            page.keyboard.press(key)
+    page.keyboard.press("u")
+    expect(page.locator(".progress")).to_contain_text("1 unsure")
+    page.keyboard.press("z")
+    expect(page.locator(".progress")).to_contain_text("0 of ")
     expect(page.locator("h2").first).to_have_text(first)
     page = at(inside, pages, "/judge?run=1&run=2&greatest=50")
-    page.type("input[name=grade]", "27")
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
+    page.type("input[name=grade]:visible", "27")
+    page.keyboard.press("Enter")
     expect(page.locator(".progress")).to_contain_text("1 of ")
+    page.keyboard.type("51")  # the next field has the focus
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("'51' is not a whole number from 0 to 50")
+    page.go_back()
+    expect(page.locator(".progress")).to_contain_text("1 of ")
+    inside.faults[:] = [fault for fault in inside.faults if "status of 400" not in fault]
 
 
 @pytest.mark.nightly(but=3)

@@ -151,7 +151,7 @@ def test_two_files_without_item_ids_are_refused(command: CommandLine, folder: Pa
 def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(command: CommandLine, folder: Path) -> None:
     write_csv(folder / "run.csv", {"qid": ["q", "q"], "docno": ["a", "b"], "score": [2, 1], "rel": [0, 1]})
     plain = command("evaluate", "run.csv")
-    assert (plain.code, plain.err) == (0, "")
+    assert (plain.code, plain.err) == (0, "note: run.csv: read 'qid' as group, 'docno' as item and 'rel' as label\n")
     told = command("evaluate", "run.csv", "--group", "qid", "--label", "rel")
     assert (told.code, told.out) == (0, plain.out)
     assert told.err == (

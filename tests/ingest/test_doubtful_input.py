@@ -13,7 +13,7 @@ from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.words.texts import shown, shown_name
 
 Write = Callable[[str, str], str]
 
@@ -373,3 +373,40 @@ def test_the_run_says_which_rows_count(tmp_path: Path) -> None:
     tracker = nt.Tracker(str(tmp_path / "runs.db"))
     tracker.ingest(TWICE, name="a", labels={"q": {"A": 1}}, allow="duplicates:first")
     assert tracker.run("a")[0].tags == {"allowed": "duplicates:first"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["a.csv", "a.run", "a.jsonl", "a"])
+def test_utf_16_is_told_by_name(tmp_path: Path, encoding: str, name: str) -> None:
+    (tmp_path / name).write_text("q Q0 a 1 3.0 t\n", encoding=encoding)
+    path = shown_name(str(tmp_path / name))
+    assert refusal_of(InputError, lambda: nt.evaluate(str(tmp_path / name), labels={"q": {"a": 1}})) == (
+        f"{path}: is UTF-16; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 {path} > NEW"
+    )
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (["group", "item"], "'group' and 'item' are the index of the frame; call .reset_index() on it"),
+        (["group"], "'group' is the index of the frame; call .reset_index() on it"),
+    ],
+)
+def test_columns_in_the_index_of_a_frame_are_told(index: list[str], message: str) -> None:
+    assert refusal_of(InputError, lambda: nt.evaluate(pd.DataFrame(MASKED).set_index(index))) == message
+
+
+def test_columns_of_several_levels_are_told() -> None:
+    wide = pd.DataFrame(MASKED).pivot(index="group", columns="item")
+    assert refusal_of(InputError, lambda: nt.evaluate(wide)) == (
+        "the columns of the frame have several levels; give it columns of one level, for example with .stack()"
+    )
+
+
+def test_ranks_decide_where_some_rows_have_no_score(write: Write) -> None:
+    run = write("a.csv", "user_id,item_id,rank,score\nu,a,2,2\nu,b,1,1\nu,c,3,\n")
+    no_score, contradicts = (
+        pytest.warns(NdcgTrackerWarning, match=text) for text in ("1 row has no score", "the rank column contradicts")
+    )
+    with no_score, contradicts:
+        assert nt.evaluate(run, "RR", labels={"u": {"b": 1}}).mean.to_list() == [1.0]

@@ -1041,6 +1041,15 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
     ("ids", "r.jsonl", ranked(lambda q, t, r: {"query_id": q, "retrieved_ids": r}), RANKED, {}),
     ("lists by query", "r.json", json.dumps(RANKED), RANKED, {}),
     (
+        "rows with a rank",
+        "r.csv",
+        "question,rank,doc_id\nb,1,x\na,0,d\nb,0,y\nc,,\n",
+        {"a": ["d"], "b": ["y", "x"], "c": []},
+        {},
+    ),
+    ("rows with a score", "r.csv", "question,doc_id,score\nb,x,.1\na,d,3\nb,y,.9\n", {"a": ["d"], "b": ["y", "x"]}, {}),
+    ("rows in order", "r.csv", "question,doc_id\nb,y\na,d\nb,x\n", {"a": ["d"], "b": ["y", "x"]}, {"items": "doc_id"}),
+    (
         "objects with scores",
         "r.jsonl",
         ranked(lambda q, t, r: {"query": t, "results": [{"id": i, "score": 1 / (n + 1)} for n, i in enumerate(r)]}),
@@ -1284,6 +1293,13 @@ NO_RESULTS: list[tuple[str, str, list[str]]] = [
 def test_doubtful_results_are_refused_in_words(text: str, said: list[str]) -> None:
     refusal = refusal_of(InputError, recognised, text.encode(), "r.jsonl", "results")
     assert [part for part in said if part not in refusal] == []
+
+
+def test_ranks_and_scores_of_rows_agree() -> None:
+    text = b"question,rank,doc_id,score\nb,1,x,.1\na,1,d,3\nb,2,y,.9\n"
+    assert refusal_of(InputError, recognised, text, "r.csv", "results") == (
+        "r.csv: 'score' gives the items of a query another order than 'rank'; give one of both"
+    )
 
 
 def test_what_was_taken_is_said() -> None:

@@ -28,7 +28,10 @@ def whole(text: str) -> int | None:
     return found if abs(found) < 2**31 else None
 
 
-def a_number(text: str) -> float | None:
+def a_number(text: str, *, score: bool = False) -> float | None:
+    """Return a number, NaN for a score that says that the item was not retrieved, None for what is neither."""
+    if score and re.fullmatch("(?i)-inf(inity)?", text):
+        return float("nan")
     found = float(text) if NUMBER.fullmatch(text) else float("inf")
     return found if abs(found) < float("inf") else None
 
@@ -52,12 +55,14 @@ def rows_of(content: bytes, *, labels: bool) -> list[tuple[str, str, float, int 
                 return None
             rows.append((fields[0], fields[2], value, None))
             continue
-        if len(fields) < 6 or (value := a_number(fields[4])) is None:
+        if len(fields) < 6 or (value := a_number(fields[4], score=True)) is None:
             return None
         rank = whole(fields[3])
         if len(fields) > 6:
             second = any(
-                fields[at] == fields[1] and whole(fields[at + 2]) is not None and a_number(fields[at + 3]) is not None
+                fields[at] == fields[1]
+                and whole(fields[at + 2]) is not None
+                and a_number(fields[at + 3], score=True) is not None
                 for at in range(6, len(fields) - 3)
             )
             if rank is None or "\r" in line or second:
@@ -65,7 +70,8 @@ def rows_of(content: bytes, *, labels: bool) -> list[tuple[str, str, float, int 
         rows.append((fields[0], fields[2], value, rank))
     pairs = {row[:2] for row in rows}
     longest = max((len(name.encode()) for pair in pairs for name in pair), default=0)
-    return rows if rows and len(pairs) == len(rows) and longest <= 2000 else None
+    is_scored = labels or any(row[2] == row[2] for row in rows)
+    return rows if rows and is_scored and len(pairs) == len(rows) and longest <= 2000 else None
 
 
 def conflicts_of(rows: list[tuple[str, str, float, int | None]]) -> list[str]:
@@ -164,6 +170,9 @@ soup = st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join)
 @example(b"q Q0 d 1 2.0 t\rr Q0 d 1 2.0 t\n", 64)
 @example(b"q Q0 d 1 2.0 t\r\r\n", 64)
 @example(b"q Q0 d 1 nan t\n", 64)
+@example(b"q Q0 d 1 -inf t\n", 64)
+@example(b"q Q0 d 1 1 t\nq Q0 e 2 -INFINITY t\nq Q0 f 3 2 t\nr Q0 f 1 -inf t\n", 64)
+@example(b"q Q0 d 1 -inf t\nq Q0 e 2 2 t\n", 64)
 @example(b"q Q0 d 1  t\n", 64)
 @example(b"q Q0 d 1 2.0\v t\n", 64)
 @example(b"q Q0 d 1 2.0 t and more\nq Q0 e 2 3.0 t or less\n", 64)
@@ -178,7 +187,8 @@ def test_all_paths_and_the_grammar_agree_on_runs(content: bytes, block_size: int
         assert found.startswith("<stdin>:")
         assert "\n" not in found
     else:
-        assert {(group, item): score for group, item, score in found[0]} == {row[:2]: row[2] for row in expected}
+        retrieved = {row[:2]: row[2] for row in expected if row[2] == row[2]}
+        assert {(group, item): score for group, item, score in found[0]} == retrieved
         wrong = conflicts_of(expected)
         assert found[3:] == ((Note("rank_conflict", {"n": len(wrong), "first": wrong[0]}),) if wrong else ())
     quick = fast_outcome(content, lambda source: fast_rows(source, Trec(RUN), block_size))

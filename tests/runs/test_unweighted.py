@@ -109,7 +109,7 @@ def test_every_question_that_uses_weights_refuses_too_many(mixed: nt.Tracker, qu
 def test_the_conventions_of_other_tools_are_refused_one_by_one(mixed: nt.Tracker) -> None:
     found = {row.text: row for row in mixed.conventions("a")}
     assert found["ndcg@10"].mean is not None
-    assert found["catboost:NDCG:top=10;type=Base"].refusal == NO_WEIGHT
+    assert found["catboost:NDCG:top=10"].refusal == NO_WEIGHT
 
 
 def test_what_uses_no_weights_is_not_refused(mixed: nt.Tracker, ready_url: str) -> None:

@@ -67,8 +67,8 @@ def address_of(task: dict[str, str]) -> str:
 
 
 def hidden(page: str, path: str) -> dict[str, str]:
-    """Return the hidden fields of the form of a page that is sent to a path."""
-    (form,) = re.findall(rf'<form method="post" action="{path}".*?</form>', page, re.DOTALL)
+    """Return the hidden fields of the first form of a page that is sent to a path."""
+    form, *_ = re.findall(rf'<form method="post" action="{path}".*?</form>', page, re.DOTALL)
     return {name: unescape(value) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)}
 
 

@@ -55,7 +55,7 @@ def test_a_page_gives_the_rows_of_its_command(filled_url: str, pages: Served, pa
 def test_every_page_has_its_rows(shop_pages: Served) -> None:
     asked = "?dataset=shop&run=1&run=2&group=q1"
     for path in PAGES:
-        for format in ("csv", "json"):
+        for format in ("html", "csv", "json"):
             answer = shop_pages.get(f"{path}{asked}&format={format}")
             assert answer.status == (404 if path in ("/compare/lists", "/words") else 200), (path, answer.text)
         if path not in ("/", "/compare/lists", "/words"):

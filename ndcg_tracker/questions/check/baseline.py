@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,7 +20,7 @@ NO_ANSWER = "no answer"
 DEPTH = 20
 """So many items of a list are kept, or as many as the deepest metric reads."""
 _DECIMALS = 4
-_ANEW = f"write the file anew with {argument('accept')}"
+_ANEW = f"restore it from git, or delete it and write it anew with {argument('accept')}"
 _ROUNDED = 1.01 * 10**-_DECIMALS  # how far a mean may be from the mean of rounded values
 
 
@@ -29,6 +30,7 @@ class Baseline:
 
     ``lists``: the first ``depth`` items of each query, all of them if that is None. ``values``: of each labelled query
     by metric. ``digests``: of its labels. ``mean`` and ``best``: by metric, now and ever since the golden set changed.
+    ``is_whole``: whether a file has as many queries as its header says.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Baseline:
     mean: Mapping[str, float]
     best: Mapping[str, float] = field(default_factory=dict)
     ids_are_stable: bool = False
+    is_whole: bool = True
 
     @property
     def text(self) -> str:
@@ -67,7 +70,7 @@ def read_baseline(path: str) -> Baseline:
     """Return the baseline in a file (InputError for any other file, with the line)."""
     name, rows = shown_name(path), []
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")  # U+2028 ends no line
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", where=name, advice="give the baseline") from None
     for number, line in enumerate(lines, 1):
@@ -76,9 +79,10 @@ def read_baseline(path: str) -> Baseline:
         except (ValueError, TypeError, KeyError, AttributeError):
             what = f"is not a line of a baseline: {shown(line)}"
             raise InputError(what, where=f"{name}:{number}", advice=_ANEW) from None
-    if not rows:
-        raise InputError("is empty", where=name, advice=_ANEW)
     header, *queries = rows
+    n = Counter(row["query"] for row in queries)
+    if len(n) < len(queries):
+        raise InputError(f"has query {shown(n.most_common(1)[0][0])} twice", where=name, advice=_ANEW)
     return Baseline(
         name,
         header["depth"],
@@ -88,13 +92,14 @@ def read_baseline(path: str) -> Baseline:
         header["mean"],
         header["best"],
         header.get("ids_are_stable", False),
+        header["queries"] == len(queries),
     )
 
 
 def _row(row: dict[str, Any], is_header: bool) -> dict[str, Any]:
     """Return a checked line of the file (ValueError, TypeError or KeyError for any other)."""
     if is_header:
-        if row[BASELINE] != 1 or not {"mean", "best", "depth"} <= row.keys():
+        if row[BASELINE] != 1 or not {"queries", "mean", "best", "depth"} <= row.keys():
             raise ValueError
         return row
     query, ranked, labels = row.pop("query"), row.pop("ranked"), row.pop("labels")

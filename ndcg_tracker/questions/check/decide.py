@@ -21,6 +21,7 @@ from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.runs.no_answer import no_answer_values
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound
 from ndcg_tracker.statistics.small_sets import KIND_OF, Spread, allowed_drop, drop_stopped, typical
 
@@ -192,7 +193,8 @@ class _Side:
         items = Keys.from_strings([*chain.from_iterable(full.values())])
         both = judged(Ranking(Keys.from_strings([*full]), offsets, items, -np.arange(float(len(items)))), facts.labels)
         values: dict[str, dict[str, float]] = {query: {} for query in graded}
-        values |= {query: {NO_ANSWER: float(not lists.get(query, "absent"))} for query in facts.without_answer}
+        without = no_answer_values(facts.without_answer, lists)
+        values |= {query: {NO_ANSWER: value} for query, value in without.items()}
         for metric, of in zip(metrics, group_values(both, metrics), strict=True):
             for query, value in zip(of.group_keys.to_list(), of.values.tolist(), strict=True):
                 if query in graded and value == value:
@@ -337,7 +339,7 @@ def _others(delta: Floats, same: Mask, metric: Metric, margin: float) -> OfOther
 
 def _no_answer(queries: Sequence[str], now: _Side, then: _Side | None) -> NoAnswers | None:
     """Return how the queries without an answer fare, None if there is none."""
-    counted = [query for query in queries if then is None or query in then.lists]
+    counted = [query for query in queries if query in now.lists and (then is None or query in then.lists)]
     sums = [sum(int(of.values[query][NO_ANSWER]) for query in counted) for of in (now, then) if of is not None]
     return NoAnswers(len(counted), sums[1] if len(sums) > 1 else None, sums[0]) if counted else None
 
@@ -360,7 +362,8 @@ def _edited(baseline: Baseline, digests: Mapping[str, str], facts: Facts, graded
     same = [query for query, digest in baseline.digests.items() if digests.get(query) == digest]
     edited = [query for query in same if rounded(right[query]) != baseline.values[query]]
     means = {name: [of[name] for of in rows if name in of] for name in baseline.mean}
-    return (*edited, *([] if all(is_mean(of, baseline.mean[name]) for name, of in means.items()) else [""]))
+    are_means = baseline.is_whole and all(is_mean(of, baseline.mean[name]) for name, of in means.items())
+    return (*edited, *([] if are_means else [""]))
 
 
 def _vanishing(

@@ -174,6 +174,6 @@ def _refuse_strangers(
 def _ids_in(path: str) -> frozenset[str]:
     """Return the ids in a file, one on a line."""
     try:
-        return frozenset(Path(path).read_text(encoding="utf-8").split("\n"))
+        return frozenset(Path(path).read_text(encoding="utf-8-sig").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", where=shown_name(path), advice="give one id on a line") from None

@@ -14,7 +14,7 @@ from ndcg_tracker.render.formats import Answer, Said, fields_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import shortened, shortened_inside, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document, whole_file
-from ndcg_tracker.words.texts import points, shown, shown_margin
+from ndcg_tracker.words.texts import counted, points, shown, shown_margin
 
 EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
 _SHOWN = 5
@@ -121,10 +121,6 @@ def _mean(of: CheckedMetric) -> str:
     return f"{of.metric} {then}{points(of.candidate, digits=3)}"
 
 
-def _queries(n: int) -> str:
-    return "1 query" if n == 1 else f"{n:,} queries"
-
-
 def _some(names: Sequence[str]) -> str:
     most = 3
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -133,16 +129,20 @@ def _some(names: Sequence[str]) -> str:
 def _headline(of: CheckDecision) -> str:
     means = ", ".join(map(_mean, of.metrics))
     if of.decision == "values":
-        return f"{_queries(of.n)}: {means}"
+        return f"{counted(of.n, 'query')}: {means}"
     changed = f", {len(of.changed)} changed" if of.changed else ""
-    lists = f" ({of.n_lists} lists differ)" if of.n_lists and not of.changed else ""
-    return f"{of.n - len(of.changed)} of {_queries(of.n)} as before{changed}: {means}{lists}"
+    lists = f" ({counted(of.n_lists, 'list')} changed)" if of.n_lists and not of.changed else ""
+    return f"{of.n - len(of.changed)} of {counted(of.n, 'query')} as before{changed}: {means}{lists}"
 
 
 def _golden(of: CheckDecision) -> Iterator[str]:
     """Say how the golden set changed."""
     golden = of.golden
-    told = [f"{_queries(len(those))} {word}" for those, word in ((golden.new, "new"), (golden.gone, "gone")) if those]
+    told = [
+        f"{counted(len(those), 'query')} {word}"
+        for those, word in ((golden.new, "new"), (golden.gone, "gone"))
+        if those
+    ]
     told += [f"labels of {len(golden.relabelled)} changed"] if golden.relabelled else []
     gone = [
         shown(query) + ("" if was is None else f" (was {points(was, digits=3)})") for query, was in golden.gone.items()
@@ -157,9 +157,11 @@ def _these(of: CheckDecision) -> Iterator[str]:
     if first.delta is None:
         return
     where = "within" if first.delta >= -of.allowed - 1e-9 else "below"
-    tolerance = shown_margin(round(of.allowed, 4)) + (f" ({_queries(n_lost)})" if of.is_count and n_lost else "")
+    tolerance = shown_margin(round(of.allowed, 4)) + (
+        f" ({counted(n_lost, 'query')})" if of.is_count and n_lost else ""
+    )
     n_worse = sum(change.delta < 0 for change in of.changed)
-    strict = f"; strict: {_queries(n_worse)} worse" if of.strict else ""
+    strict = f"; strict: {counted(n_worse, 'query')} worse" if of.strict else ""
     subject = "this query" if of.n == 1 else f"these {of.n:,} queries"
     delta = points(first.delta, signed=True, digits=3, is_aligned=True)
     yield f"{subject}: {first.metric} {delta}, {where} the tolerance of {tolerance}{strict}"
@@ -206,7 +208,10 @@ def _why_not(of: CheckDecision, facts: Facts) -> list[str]:
     """Return why the results are not compared, and what to do."""
     golden, _, baseline = facts.names
     if of.absent:
-        return [_absent(of, facts), "An absent query is not an empty list: write [] for one that finds nothing"]
+        return [
+            _absent(of, facts),
+            "An absent query is not an empty list. If nothing is found for it, write [], in CSV a row without an id",
+        ]
     if of.edited:
         what = "its means are not those of its lines" if of.edited[0] == "" else ""
         what = what or f"the values of {_some([*map(shown, filter(None, of.edited))])} are not those of their lists"
@@ -236,4 +241,4 @@ def _vanished(of: Vanishing) -> str:
 
 def _absent(of: CheckDecision, facts: Facts) -> str:
     golden, results, _ = facts.names
-    return f"{results} lacks {_queries(len(of.absent))} of {golden}: {_some([*map(shown, of.absent)])}"
+    return f"{results} lacks {counted(len(of.absent), 'query')} of {golden}: {_some([*map(shown, of.absent)])}"

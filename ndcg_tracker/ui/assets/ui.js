@@ -54,18 +54,42 @@
     for (const choice of form.querySelectorAll(".controls select, :scope > label > select")) choice.addEventListener("change", () => form.requestSubmit());
   }
 
-  function keys() {
-    const buttons = new Map([...document.querySelectorAll("button[data-key]")].map((button) => [button.dataset.key, button]));
-    if (!buttons.size) return;
-    document.querySelector(".keys").hidden = false;
+  // Judging: a key grades the item that is seen. The next one is there at once, and grades are sent one after the other.
+  function judging() {
+    let sent = Promise.resolve(), waiting = 0;
+    const seen = (selector) => [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
     document.addEventListener("keydown", (event) => {
-      const isTyped = event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("input, select, textarea");
-      const button = isTyped ? undefined : buttons.get(event.key.toLowerCase());
-      if (!button) return;
-      event.preventDefault();
-      buttons.clear(); // one key, one grade: keys pressed before the next item appears are ignored
-      button.click();
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("input, select, textarea")) return;
+      const button = seen(`button[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+      if (button) event.preventDefault();
+      button?.click();
     });
+    document.addEventListener("submit", (event) => {
+      const form = event.target, path = form.getAttribute("action");
+      if (form.getAttribute("method") !== "post" || path === "/judge/evaluate") return;
+      event.preventDefault();
+      const body = new URLSearchParams(new FormData(form, event.submitter)), item = form.closest(".item");
+      const next = path === "/judge/grade" ? item.nextElementSibling : null, key = document.activeElement?.dataset.key;
+      for (const one of document.querySelectorAll(".item")) if (one === item || !next) one.remove();
+      if (next?.matches(".item")) next.hidden = false;
+      focused(key);
+      waiting += 1;
+      sent = sent.then(() => send(path, body, key)).catch(() => { waiting = 0; location.reload(); });
+    });
+    const focused = (key) => (seen(".item input[name=grade]:not([type=hidden])") ?? (key && seen(`.item [data-key="${key}"]`)))?.focus?.();
+    async function send(path, body, key) {
+      const answer = await fetch(path, { method: "POST", body, redirect: path === "/judge/store" ? "follow" : "manual" });
+      waiting -= 1;
+      if (answer.redirected) return location.assign(answer.url);
+      const isKept = answer.type === "opaqueredirect";
+      const text = isKept && waiting ? "" : await (isKept ? await fetch(location.href) : answer).text();
+      if (isKept && waiting) return; // a further grade was given meanwhile, and brings the page
+      if (!isKept) history.pushState(null, ""); // the page of an error says to go back
+      document.querySelector("main").replaceWith(document.adoptNode(new DOMParser().parseFromString(text, "text/html").querySelector("main")));
+      focused(key);
+    }
+    addEventListener("popstate", () => location.reload());
+    addEventListener("beforeunload", (event) => { if (waiting) event.preventDefault(); });
   }
 
   function atOnce(form) {
@@ -107,7 +131,7 @@
   document.querySelectorAll("form").forEach(short);
   document.querySelectorAll("form[data-live]").forEach(live);
   document.querySelectorAll("form[data-at-once]").forEach(atOnce);
-  keys();
+  if (document.querySelector("button[data-key]")) judging();
   const compare = document.getElementById("compare"), copy = document.getElementById("copy");
   if (compare) counts(compare);
   if (copy) copies(copy);

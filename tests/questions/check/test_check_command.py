@@ -114,7 +114,7 @@ def test_an_absent_query_is_not_an_empty_list(check: Check) -> None:
     assert printed.code == 5
     assert printed.out == (
         "not compared: results.jsonl lacks 2 queries of golden.json: 'rate limits', 'weather on mars'\n"
-        "An absent query is not an empty list: write [] for one that finds nothing\n"
+        "An absent query is not an empty list. If nothing is found for it, write [], in CSV a row without an id\n"
     )
     assert check.command.refused(
         "check", "results.jsonl", "--labels", "golden.json", "--against", "baseline.jsonl", "--accept"
@@ -242,12 +242,24 @@ def test_a_baseline_edited_by_hand_is_told(check: Check) -> None:
             f"not compared: baseline.jsonl was edited by hand: {what}\n"
             "Restore the file, or write it anew with --accept\n"
         )
+    check.rewrite([kept[0].replace('"queries": 41', '"queries": 42'), *kept[1:]])
+    assert "edited by hand: its means are not those of its lines\n" in check(results()).out
     check.rewrite([*kept[:3], "{}", *kept[4:]])
     assert check(results()).err == (
-        "error: baseline.jsonl:4: is not a line of a baseline: '{}'; write the file anew with --accept\n"
+        "error: baseline.jsonl:4: is not a line of a baseline: '{}'; restore it from git, or delete it "
+        "and write it anew with --accept\n"
     )
+    check.rewrite([*kept, kept[4]])
+    assert check(results()).err.startswith("error: baseline.jsonl: has query 'topic 10' twice; ")
     check.rewrite([])
     assert check(results()).err.startswith("error: baseline.jsonl:1: is not a line of a baseline: ''; ")
+
+
+def test_a_query_may_hold_what_ends_lines_elsewhere(check: Check) -> None:
+    query = "rate\u2028limits\x85now"
+    check.golden([*golden(), {"question": query, "expected_chunk_ids": ["kb-3#c1"], "category": "a"}])
+    assert check({**results(), query: ["kb-3#c1"]}, "--accept").code == 0
+    assert check({**results(), query: ["kb-3#c1"]}).out.startswith("41 of 41 queries as before: ")
 
 
 def test_queries_without_an_answer_have_a_line_of_their_own(check: Check) -> None:
