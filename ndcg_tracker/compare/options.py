@@ -89,8 +89,7 @@ MissingGroups = Annotated[
     ),
 ]
 ClusterBy = Annotated[
-    str | None,
-    Option("Attribute of groups that depend on each other, such as user.", metavar="ATTRIBUTE"),
+    str | None, Option("Attribute of groups that depend on each other, such as user.", metavar="ATTRIBUTE")
 ]
 LabelsVersion = Annotated[
     Version,
@@ -121,8 +120,7 @@ IdsAreStable = Annotated[
 ]
 Top = Annotated[int, Everyday("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
-    str | None,
-    Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
+    str | None, Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME")
 ]
 Fresh = Annotated[
     bool, Option("Leave out the queries that people answered for labels sample before the later run was stored.")
