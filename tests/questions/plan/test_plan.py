@@ -125,7 +125,7 @@ def equal(name: str) -> Floats:
     return np.repeat(values, np.round(shares * 20_000).astype(int))
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly
 @pytest.mark.parametrize("margin", [0.02, 0.05, 0.10])
 @pytest.mark.parametrize("name", KINDS)
 def test_a_planned_number_of_queries_passes_an_equal_candidate(
@@ -143,7 +143,7 @@ def test_a_planned_number_of_queries_passes_an_equal_candidate(
     assert 0.75 - chance <= share <= 0.90 + chance
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("margin", [0.02, 0.05])
 @pytest.mark.parametrize("name", KINDS)
 def test_the_range_of_a_pilot_of_40_has_the_number_that_is_right(
