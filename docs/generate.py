@@ -307,9 +307,9 @@ def dialect_index() -> Iterator[str]:
     yield "# Dialects"
     yield ""
     yield "How to get the numbers of another tool under the names of that tool, if my number differs from trec_eval,"
-    yield "LightGBM, scikit-learn or another tool below. Wherever you can give a metric, write the name of the dialect, a"
-    yield "colon, and the text that the tool prints or takes: `--metric 'lightgbm:ndcg@10'`. The page of each dialect shows"
-    yield "what differs for its plain NDCG, and lists the traps."
+    yield "LightGBM, scikit-learn or another tool below. Wherever you can give a metric, write the name of the dialect,"
+    yield "a colon, and the text that the tool prints or takes: `--metric 'lightgbm:ndcg@10'`. The page of each dialect"
+    yield "shows what differs for its plain NDCG, and lists the traps."
     yield ""
     rows = []
     for dialect in DIALECTS.values():
@@ -324,10 +324,10 @@ def dialect_index() -> Iterator[str]:
     yield ""
     yield "## What your tool calls it"
     yield ""
-    yield "The page of each dialect lists the names of its tool, which you write after the dialect. The names below are"
-    yield "written otherwise here. `ndcg-track metrics list --for search` prints all names; so do `recommendations`,"
-    yield "`rankers` and `trec`. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here:"
-    yield "store the values of other tools ([examples](../beyond-accuracy.md))."
+    yield "The page of each dialect lists the names of its tool, which you write after the dialect. The names below"
+    yield "are written otherwise here. `ndcg-track metrics list --for search` prints all names; so do"
+    yield "`recommendations`, `rankers` and `trec`. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and"
+    yield "nAUC are not computed here: store the values of other tools ([examples](../beyond-accuracy.md))."
     yield ""
     names = {name: None for work in get_args(Work) for name in other_names(work) if not name.ours.endswith(name.theirs)}
     rows = ([_prose(name.tool), _code(name.theirs), _code(name.ours)] for name in names)
