@@ -90,6 +90,7 @@ class Option:
 
 
 Everyday = partial(Option, everyday=True)
+Positional = partial(Option, is_positional=True)
 
 
 @dataclass(frozen=True)
@@ -414,10 +415,10 @@ Allow = Annotated[
 ]
 Run = Annotated[
     str,
-    Option("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN", is_positional=True),
+    Positional("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN"),
 ]
 RboP = Annotated[float, Option("Weight of each rank relative to the one before it.", metavar="P")]
-Query = Annotated[str, Option("One SELECT.", is_positional=True)]
+Query = Annotated[str, Positional("One SELECT.")]
 Timeout = Annotated[float, Option("Seconds until the query is stopped.", ("--timeout",), least=0.001)]
 Plan = Annotated[bool, Option("Show the query plan, without running the query.")]
 
@@ -560,8 +561,8 @@ Stream = Annotated[
 Where = Annotated[
     Mapping[str, str] | None, Option("Only rows with this value in this column; repeatable.", metavar="COLUMN=VALUE")
 ]
-FactsFile = Annotated[object, Option("One row per group; - is standard input.", metavar="FILE", is_positional=True)]
+FactsFile = Annotated[object, Positional("One row per group; - is standard input.", metavar="FILE")]
 TextsFile = Annotated[
     object,
-    Option("One row per group, item, or item of a group; - is standard input.", metavar="FILE", is_positional=True),
+    Positional("One row per group, item, or item of a group; - is standard input.", metavar="FILE"),
 ]

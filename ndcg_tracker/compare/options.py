@@ -16,6 +16,7 @@ from ndcg_tracker.asked import (
     MetricTexts,
     OnSuite,
     Option,
+    Positional,
     checked_margin,
     is_file,
 )
@@ -69,16 +70,14 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 
 Baseline = Annotated[
     str,
-    Option(
-        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.",
-        metavar="BASELINE",
-        is_positional=True,
+    Positional(
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.", metavar="BASELINE"
     ),
 ]
-Candidate = Annotated[str, Option("The run to compare with the baseline.", metavar="CANDIDATE", is_positional=True)]
+Candidate = Annotated[str, Positional("The run to compare with the baseline.", metavar="CANDIDATE")]
 Candidates = Annotated[
     str | Sequence[str],
-    Option("One or more runs to compare with the baseline.", metavar="CANDIDATE...", is_positional=True),
+    Positional("One or more runs to compare with the baseline.", metavar="CANDIDATE..."),
 ]
 MissingGroups = Annotated[
     Missing,
