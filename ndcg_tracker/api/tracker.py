@@ -218,7 +218,6 @@ class Tracker:
     create_suite = of_suite.create_suite
     suites = of_suite.suites
     delete_suite = of_suite.delete_suite
-    suite = of_suite.suite
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
     ranked_runs = of_leaderboard.ranked_runs

@@ -103,8 +103,14 @@ Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or W
 Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Everyday("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
+    str | Sequence[str],
+    Everyday(
+        "Also compare the slices of this attribute of groups (groups set), or of all; age:4 cuts numbers into 4; "
+        "repeatable.",
+        metavar="ATTRIBUTE|all",
+    ),
 ]
+Slicers = Annotated[tuple[str, ...], Made(BySlices, lambda by: (by,) if isinstance(by, str) else tuple(by or ()), ())]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 IdsAreStable = Annotated[
     bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
@@ -214,7 +220,7 @@ class CompareOptions(Methods, DataView):
     fresh: Fresh = False
     ids_are_stable: IdsAreStable = False
     cluster: ClusterBy = None
-    by: BySlices = None
+    by: Slicers = ()
     tie_bounds: TieBounds = False
     top: Top = 10
     unjudged: Unjudged | None = None
