@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, get_args
+from typing import Annotated, Literal, TypedDict
 
 from ndcg_tracker.asked import (
     AnyDataset,
@@ -19,6 +19,7 @@ from ndcg_tracker.asked import (
     Positional,
     checked_margin,
     is_file,
+    refuse_unknown,
 )
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -182,11 +183,8 @@ class Methods:
     equivalence: Equivalence = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown methods (InputError)."""
-        if self.test not in get_args(TestName):
-            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
-        if self.ci not in get_args(CiMethod):
-            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
+        """Refuse methods and other values that are unknown (InputError)."""
+        refuse_unknown(self)
         if self.equivalence is not None:
             checked_margin(self.equivalence, "the equivalence margin", zero=False)
 
