@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
+from ndcg_tracker.compare.say_where import where_shape
+from ndcg_tracker.compare.slices import asked_slices
+from ndcg_tracker.compare.where import where_of_step
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
@@ -36,6 +40,7 @@ from ndcg_tracker.questions.history.steps import (
     sample_notes,
     scatter_notes,
     side_by_side,
+    sides_of_steps,
     study_notes,
 )
 from ndcg_tracker.runs.judges import FAR_BELOW, counting_judge, judge_option, numbered_labels
@@ -334,7 +339,16 @@ def history_row(
         "step_or_drift": step is not None and step.may_be_drift,
         "n_vanished": 0,
         "labels_or_ranking": None,
+        "step_where": None if found_step is None or found_step.where is None else where_shape(found_step.where),
+        "step_compare": None if before is None else _comparing(before, run, metric, judge, found_step),
     }
+
+
+def _comparing(before: RunRecord, run: RunRecord, metric: Metric, judge: str, of: FoundStep | None) -> str:
+    """Return the command that compares both sides of a step."""
+    by = ("--by", "all") if of is not None and of.where is not None else ()
+    asked = ("--dataset", run.dataset, "--metric", metric.requested_as or str(metric), *judge_option(judge))
+    return shlex.join(("ndcg-track", "compare", before.name, run.name, *asked, *by))
 
 
 def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metric: Metric) -> dict[int, float]:
@@ -406,7 +420,13 @@ def _steps_of_version(
         families = _repeats(tx, dataset, newest, records[0].label_set_version, ids)
         tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
     notes += [note for note in scatter_notes(tested, dataset) if note not in notes]
-    return found_steps([run.run_id for run in runs], tested)
+    found, sides = found_steps([run.run_id for run in runs], tested), sides_of_steps(tested.steps)
+    sides = {place: of for place, of in sides.items() if of[0].size and of[1].size}
+    slices, left_out = asked_slices(tx, tx.runs.all(dataset)[0]) if sides else ((), {})
+    for place, of_step in sides.items() if slices else ():
+        told = where_of_step(values, of_step, parsed.direction, scale, [of.of(ids) for of in slices])
+        found[runs[place].run_id] = replace(found[runs[place].run_id], where=replace(told, left_out=left_out))
+    return found
 
 
 def _repeats(
