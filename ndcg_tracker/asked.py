@@ -397,14 +397,6 @@ OnSuite = Annotated[str | None, Option("Use every dataset of this suite, and all
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
 
 
-@dataclass(frozen=True)
-class OfSuite:
-    """The suite that a command is asked of, if any, and how its systems are named."""
-
-    suite: OnSuite = None
-    by_tag: ByTag = None
-
-
 Allow = Annotated[
     str | Sequence[str],
     Option(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, Labels, OfSuite, ReadAs, declared
+from ndcg_tracker.asked import NOTHING, Declared, Labels, ReadAs, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.file_runs import files_among, held_in_memory
 from ndcg_tracker.rules import refuse
@@ -52,10 +52,6 @@ class Asked:
         own = self.part(question)
         others = {name: value for name, value in self.named.items() if name not in own}
         return question(**own), replace(self, named=others)
-
-    def on_suite(self, function: Callable[..., Answer], suited: OfSuite, **further: object) -> Answer:
-        """Call a function on a suite; the rules refuse the arguments that it does not take."""
-        return function(suited.suite, *self.positional, by_tag=suited.by_tag, **{**self.named, **further})
 
 
 def _as_typer(argument: Declared) -> inspect.Parameter:

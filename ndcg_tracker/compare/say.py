@@ -49,7 +49,7 @@ from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import MINOR, Note, Told, few_differences, renamed, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, few_differences, first_of_kinds, major, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
 from ndcg_tracker.words.texts import counted, judge_words, p_text, percent, points, queries, short, units
 from ndcg_tracker.words.verdicts import MARKS
@@ -278,7 +278,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         return {
             "legend": legend(shown, spelled),
             "facts": [
-                *([("without both", ", ".join(suite.missing))] if suite is not None and suite.missing else []),
+                *(("not compared", told) for told in _lacks(comparison)),
                 (units(), f"{comparison.groups.paired:,} paired"),
                 *facts(comparison, spelled, beside_table=True),
                 *check_facts(comparison),
@@ -303,7 +303,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         ],
         under=[Line("", text) for text in where_lines(comparison, spelled)],
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
-        notes=_notes([comparison], is_each=suite is None),
+        notes=[*map(told, major(comparison.notes))] if suite is None else first_of_kinds(comparison.notes),
         also=WAYS_ON,
         rest=f"statistics and {units()}" if suite is None else "statistics and datasets",
         behind=behind,
@@ -311,26 +311,23 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     )
 
 
-def _notes(comparisons: Sequence[Comparison], *, is_each: bool) -> list[Told]:
-    """Return the notes on comparisons, of several or of a suite the first of each kind unless ``is_each``."""
-    notes = [note for each in comparisons for note in each.notes if note.kind not in MINOR]
-    of_kind: dict[object, list[Note]] = {}
-    for place, note in enumerate(notes):
-        of_kind.setdefault(place if is_each else note.kind, []).append(note)
-    each = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
-    return [replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in each]
+def _lacks(comparison: Comparison) -> list[str]:
+    """Return on which datasets of a suite one of the two has no run."""
+    missing = () if comparison.suite is None else comparison.suite.missing
+    both = f"{comparison.baseline.name} or {comparison.candidate.name}"
+    return [f"{both} has no run on {', '.join(missing)}"] if missing else []
 
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     """Return the verdict on every candidate and metric, and the first note of each kind."""
     first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
-    favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
+    favoured = [f"{each.candidate.name}: {told}" for each in comparisons for told in (*_lacks(each), *favours(each))]
     return Report(
         f"{title} ({_on_what(first)}): {tally(metrics, 'comparison')}",
         tables=[_screen_table(comparisons, comparisons)],
         lines=[Line("", favour) for favour in favoured],
-        notes=_notes(comparisons, is_each=False),
+        notes=first_of_kinds(note for each in comparisons for note in each.notes),
         also=WAYS_ON,
         legend=legend(comparisons, spelled),
         rest="the page of each",
