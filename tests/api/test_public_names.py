@@ -22,6 +22,7 @@ NAMES = [
     "compare",
     "evaluate",
     "parse_metric",
+    "plan",
 ]
 
 

@@ -95,6 +95,7 @@ def test_every_dialect_describes_itself(name: str) -> None:
         ("ranx:ndcg_burges-l2@10", "ndcg(gain=exp2>=2, label_type=int, ties=input)@10"),
         ("spark:ndcgAt(10)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=binary, negative=keep, ties=input)@10"),
         ("spark_graded:ndcgAt(1)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=exp2, negative=keep, ties=input)@1"),
+        ("cornac:NDCG", "ndcg(empty=skip, gain=binary>=1, ties=input)"),
         ("rectools:NDCG(10, log_base=3)", "ndcg(empty=skip, gain=binary, ideal=constant, ties=input)@10"),
         ("ranx:ndcg@10-l2", "ndcg(gain=linear>=2, label_type=int, ties=input)@10"),
         ("ranx:map-l2", "AP(label_type=int, rel=2, ties=input)"),
@@ -221,6 +222,7 @@ def test_native_texts(text: str, canonical: str) -> None:
          "ir_measures, gdeval, beir, mteb, elasticsearch, opensearch, catboost, lightgbm, xgboost, sklearn, "
          "torchmetrics, tf_ranking, ranx, spark, spark_graded, rectools, recbole, replay, lenskit, cornac, "
          "recommenders, implicit"),
+        ("TF-Ranking:NDCG", "TF-Ranking is not a dialect; did you mean tf_ranking:NDCGMetric(topn=10)?"),
         ("lenskit:AveragePrecision(n=10)", "lenskit: AveragePrecision divides by the length of the list if that is "
          "less than the number of relevant items; the nearest here is AP(over=achievable)@10"),
         ("cornac:NDCG@0", "'cornac:NDCG@0' is not a metric of cornac; did you mean cornac:NDCG(k=10)?"),
@@ -250,7 +252,7 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("ndcg_at_10", "'ndcg_at_10' is a metric name of another tool; did you mean mteb:ndcg_at_10?"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:mrr", "'trec_eval:mrr' is not a metric of trec_eval; did you mean trec_eval:recip_rank?"),
-        ("trec-eval:map", "'trec-eval:map' is a metric name of another tool; did you mean trec_eval:map?"),
+        ("trec-eval:map", "trec-eval is not a dialect; did you mean trec_eval:map?"),
         ("ndcg_cut_10 map", "'ndcg_cut_10 map' is not a metric; put commas between metrics: ndcg_cut_10,map"),
         ("trec_eval:P@5", "trec_eval: measure 'P@5' is not known; write it like trec_eval:P_5"),
         ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "

@@ -225,6 +225,19 @@ def test_auc_of_each_query(seed: int) -> None:
     assert found == pytest.approx(expected, rel=0, abs=1e-12)
 
 
+@seeded
+def test_ncg_is_the_share_of_the_gain_that_could_be_found(seed: int) -> None:
+    """By its definition: the gains of the first ten over those of the best ten (Jarvelin and Kekalainen 2002)."""
+    lists = random_lists(seed)
+    found = nt.evaluate(lists.frame(), "NCG(ties=input)@10").results[0].values.tolist()
+    ends = np.cumsum(lists.sizes)[:-1]
+    expected = []
+    for labels, scores in zip(np.split(lists.labels, ends), np.split(lists.scores, ends), strict=True):
+        best = np.sort(labels)[::-1][:10].sum()
+        expected.append(labels[np.argsort(-scores, kind="stable")][:10].sum() / best if best else 0.0)
+    assert found == pytest.approx(expected, rel=0, abs=1e-12)
+
+
 CATBOOST_OF_HITS = ["MAP", "MAP:top=1", "MAP:top=3", "MAP:top=100", "MAP:border=1.5;top=5", "MRR", "MRR:top=2",
                     "MRR:border=2;use_weights=false", "MRR:top=10;border=0.3", "PrecisionAt", "PrecisionAt:top=1",
                     "PrecisionAt:top=5;border=0.3", "PrecisionAt:top=100", "RecallAt:top=1", "RecallAt:top=5",

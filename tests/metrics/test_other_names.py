@@ -63,6 +63,8 @@ def test_nothing_else_is_told(text: str) -> None:
         ),
         "mapk(k=12)": "mapk divides by the number of relevant items or the cutoff, whichever is smaller; write "
         "AP(over=achievable)@12",
+        "GAUC": "GAUC weights the AUC of each user by their items (AUC alone counts each user once); write "
+        "AUC(weights=group)",
     }.items(),
 )
 def test_a_name_of_a_tool_without_dialect_leads_to_ours(text: str, message: str) -> None:

@@ -79,7 +79,10 @@ def _names(work: Work) -> Iterator[OtherName]:
 
 
 _ACHIEVABLE = "divides by the number of relevant items or the cutoff, whichever is smaller"
-_MEANT = dict.fromkeys(("mapk", "apk", "mapatk"), (_ACHIEVABLE, "AP(over=achievable)"))
+_MEANT = {
+    **dict.fromkeys(("mapk", "apk", "mapatk"), (_ACHIEVABLE, "AP(over=achievable)")),
+    "gauc": ("weights the AUC of each user by their items (AUC alone counts each user once)", "AUC(weights=group)"),
+}
 """Names that mean another metric than a similar name here: what it does, and how to write it."""
 
 _SUBTOPICS = "measures diversity and needs the subtopics of each item"

@@ -28,7 +28,7 @@ CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 """Names that trec_eval also writes with a point before the cutoff, as in ``ndcg_cut.10``."""
 
 _DIALECT = re.compile(
-    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
+    r"\s*(?P<name>[A-Za-z_][\w-]*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
 )
 _NAME = re.compile(r"(?:[Ff]1(?![\d.])|\d*[A-Za-z]+)(?:[-_ ][A-Za-z]+)*", re.ASCII)
 _TYPED = re.compile(
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
 _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
-_SHORT = {"es": "elasticsearch"}
+_SHORT = {"es": "elasticsearch", "tfr": "tf_ranking"}
 """Short names of tools that are not the beginning of the full name."""
 _OPTION = re.compile(r"[,;]\s*(?!top=|k=)\w+=[^,;)]*")
 _CALL = re.compile(r"(?P<name>[^@(]+)(?:@(?P<at>.*)|\((?:k=)?(?P<k>[1-9]\d*)\))?", re.ASCII)
@@ -177,7 +177,8 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
             if meant is None or meant.startswith(f"{dialect.name}:{form['native'].strip()}"):
                 raise
             raise MetricError(f"{text!r} is not a metric of {dialect.name}", advice=f"did you mean {meant}?") from None
-    typed = _SHORT.get(form["name"].lower(), form["name"].lower())
+    typed = form["name"].lower().replace("-", "_")
+    typed = _SHORT.get(typed, typed)
     near = [name for name in DIALECTS if name.startswith(typed)][:1]
     near = near or difflib.get_close_matches(typed, DIALECTS, n=1, cutoff=_NEAR)
     meant_there = [_in_dialect(DIALECTS[name], form["native"].strip()) for name in near]

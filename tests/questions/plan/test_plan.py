@@ -13,7 +13,7 @@ from rates import passes
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning
 from ndcg_tracker.questions.plan.decide import planned
 from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.small_sets import typical
@@ -69,7 +69,8 @@ def test_from_two_files(sqlite_command: CommandLine, folder: Path) -> None:
     assert sqlite_command(*both, "--margin", ".3").out.startswith(
         "these 40 queries are enough to promise that ndcg@10 falls by less than 0.3 (about "
     )
-    python = nt.plan("base.jsonl", "two.jsonl", labels="golden.json")
+    with pytest.warns(NdcgTrackerWarning):
+        python = nt.plan("base.jsonl", "two.jsonl", labels="golden.json")
     assert python.to_dict() == sqlite_command.rows(*both)
     assert not list(folder.glob("*.db"))
 
