@@ -382,8 +382,8 @@ class Judging:
         dataset = ask.dataset(tx) if ask.text("design") else tx.datasets.named(_runs(tx, ask)[0].dataset)
         assert dataset is not None
         newest = max((label_set.id for label_set in tx.labels.sets(dataset.id, None)), default=0)
-        names = "dataset design baseline run metric budget all whose greatest judge labels".split()
-        given = {name: ask.texts(name) for name in names}
+        names = "dataset", "design", "baseline", "run", "metric", "budget", "all"
+        given = {name: ask.texts(name) for name in (*names, "whose", "greatest", "judge", "labels")}
         number = ask.number("design", 0)
         design = numbered_design(tx, dataset.id, dataset.name, number) if number else None
         n_open = len(open_items(tx, design)) if design is not None else 0
