@@ -242,4 +242,4 @@ def _vanished(of: Vanishing) -> str:
 
 def _absent(of: CheckDecision, facts: Facts) -> str:
     golden, results, _ = facts.names
-    return f"{results} lacks {counted(len(of.absent), 'query')} of {golden}: {_some([*map(shown, of.absent)])}"
+    return f"no list in {results} for {counted(len(of.absent), 'query')} of {golden}: {_some([*map(shown, of.absent)])}"
