@@ -13,10 +13,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from ndcg_tracker.errors import InputError, argument
 
@@ -69,11 +70,11 @@ def is_file(text: str) -> bool:
 class Option:
     """How the command line asks for an argument.
 
-    ``spelled``: by default ``--`` and the name of the argument. ``metavar``: the placeholder for the value in the help.
+    ``spelled``: by default ``spelling`` of the argument. ``metavar``: the placeholder for the value in the help.
     ``default``: the text for the default in the help, None for the default itself. ``least``: the least value of a
     number. ``typed`` and ``read``: the type that users type, and the function that makes the argument from it, if they
-    differ from the argument's. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a
-    repeated argument is optional. ``everyday``: ``-h`` shows it.
+    do not follow from the argument's type. ``is_positional``: an argument of the command line, not an option;
+    ``is_optional``: a repeated argument is optional. ``everyday``: ``-h`` shows it.
     """
 
     help: str
@@ -114,6 +115,34 @@ class Pairs:
         return mapping
 
 
+SPELLED: Mapping[str, tuple[str, ...]] = {
+    "attributes": ("--attribute",),
+    **dict.fromkeys(("candidate", "candidates"), ("CANDIDATE",)),
+    "files": ("FILE",),
+    "judges": ("--judge",),
+    "keep_tags": ("--keep-tag",),
+    "limits": ("--limit",),
+    "location": ("--db",),
+    "measures": ("--measure",),
+    **dict.fromkeys(("metric", "metrics"), ("--metric", "-m")),
+    "parameters": ("--param",),
+    "repeats": ("--repeat",),
+    "reproduced": ("REPRODUCED",),
+    "runs": ("RUN",),
+    "tags": ("--tag",),
+}
+"""The options whose names differ from those of the Python arguments, and the arguments that are not options."""
+
+
+def spelling(name: str) -> tuple[str, ...]:
+    """Return how the command line spells an argument.
+
+    >>> spelling("dry_run"), spelling("metrics")
+    (('--dry-run',), ('--metric', '-m'))
+    """
+    return SPELLED.get(name, ("--" + name.replace("_", "-"),))
+
+
 def parted(texts: Sequence[str]) -> list[str]:
     """Return the parts of texts with commas, without blanks around them.
 
@@ -130,6 +159,7 @@ _FIRST = ("suite", "by_tag", "dataset", "metric", "metrics")
 """The fields of a question that come before all others, as in the commands that we print."""
 NOTHING = inspect.Parameter.empty
 """The default of a required argument."""
+_OF_TEXT = {object, os.PathLike, datetime, timedelta, tuple}
 
 
 @dataclass(frozen=True)
@@ -159,6 +189,32 @@ class Declared:
     is_repeated: bool = False
     made: Callable[[Any], Any] | None = None
     annotation: str = ""
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """How the command line spells it."""
+        return self.option.spelled or spelling(self.name)
+
+    @property
+    def _kinds(self) -> set[Any]:
+        """The types that its value may have, without those of what these hold."""
+        types = get_args(self.type) if get_origin(self.type) in (Union, UnionType) else (self.type,)
+        return {get_origin(one) or one for one in types}
+
+    @property
+    def typed(self) -> Any:
+        """What users type: texts for several values, and text for what the command line has no values of."""
+        if self.option.typed is not None:
+            return self.option.typed
+        if self._kinds & {Sequence, Mapping}:
+            return Texts
+        return (str if self.default is NOTHING else str | None) if self._kinds & _OF_TEXT else self.type
+
+    def read(self, value: Any) -> Any:
+        """Return the argument that is meant by what users type (InputError)."""
+        if self.option.read is not None:
+            return self.option.read(value)
+        return Pairs(self.spelled[0])(value) if self._kinds - {NoneType} == {Mapping} else value
 
     @property
     def says_how_many_rows(self) -> bool:
@@ -272,15 +328,14 @@ def parts(question: type[Any], keywords: Mapping[str, object]) -> dict[str, Any]
 
 def words(question: object, *, but: Iterable[str] = ()) -> list[str]:
     """Return the fields of a question that are not left at their defaults, as words of a command."""
-    said = []
+    said: list[str] = []
     for one in _fields(type(question)):
         value = getattr(question, one.name)
         if one.name in but or value in (None, (), {}, one.default):
             continue
-        option = one.option.spelled[0] if one.option.spelled else "--" + one.name.replace("_", "-")
         pairs = [f"{key}={of}" for key, of in value.items()] if isinstance(value, Mapping) else None
         for of in pairs or (value if isinstance(value, list | tuple) else [value]):
-            said += [option] if of is True else [option, str(getattr(of, "requested_as", of))]
+            said += one.spelled[:1] if of is True else [one.spelled[0], str(getattr(of, "requested_as", of))]
     return said
 
 
@@ -346,36 +401,22 @@ def grades_of(given: str | Mapping[str, float] | None) -> dict[str, float]:
 Texts = list[str] | None
 """The value of a repeatable option."""
 
-MetricText = Annotated[str, Everyday("The metric.", ("--metric", "-m"))]
+MetricText = Annotated[str, Everyday("The metric.")]
 MetricTexts = Annotated[
-    str | Sequence[str],
-    Everyday("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
+    str | Sequence[str], Everyday("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.")
 ]
 AnyDataset = Annotated[str | None, Everyday("Only look for runs in this dataset.")]
 Dataset = Annotated[
     str, Everyday("The dataset: the groups and labels to compare runs on.", default="default, else the only one")
 ]
-OnlyTagged = Annotated[
-    Mapping[str, str] | None,
-    Everyday("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
-]
+OnlyTagged = Annotated[Mapping[str, str] | None, Everyday("key=value: only runs with this tag; repeatable.")]
 Tags = Annotated[Mapping[str, str], Made(OnlyTagged, lambda tags: dict(tags or {}))]
 Judge = Annotated[
     str | None,
     Everyday("The judge whose labels count.", metavar="NAME", default="the unnamed judge, else the only one"),
 ]
-OnSuite = Annotated[
-    str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
-]
+OnSuite = Annotated[str | None, Option("Use every dataset of this suite, and all together.", metavar="NAME")]
 ByTag = Annotated[str | None, Option("The tag whose value names a system, instead of the run's name.", metavar="KEY")]
-
-
-@dataclass(frozen=True)
-class OfSuite:
-    """The suite that a command is asked of, if any, and how its systems are named."""
-
-    suite: OnSuite = None
-    by_tag: ByTag = None
 
 
 Allow = Annotated[
@@ -383,7 +424,6 @@ Allow = Annotated[
     Option(
         "Doubtful input to let pass; repeatable. HOW: first, best, same or, for labels, mean.",
         metavar="failed|no-overlap|duplicates:HOW|bad-grades|changed-texts",
-        typed=Texts,
     ),
 ]
 Run = Annotated[
@@ -398,24 +438,11 @@ Plan = Annotated[bool, Option("Show the query plan, without running the query.")
 
 Metrics = Annotated[
     str | Sequence[str],
-    Everyday(
-        "A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
-        ("--metric", "-m"),
-        default=DEFAULT_METRIC,
-        typed=Texts,
-    ),
+    Everyday("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", default=DEFAULT_METRIC),
 ]
-DatasetOfRun = Annotated[
-    str, Everyday("The dataset: the groups and labels to compare runs on.", ("--dataset",), default="default")
-]
-RunTags = Annotated[
-    Mapping[str, str] | None,
-    Everyday("A tag to find the run by, key=value; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
-]
-Parameters = Annotated[
-    Mapping[str, str] | None,
-    Option("A parameter of the run, key=value; repeatable.", ("--param",), typed=Texts, read=Pairs("--param")),
-]
+DatasetOfRun = Annotated[str, Everyday("The dataset: the groups and labels to compare runs on.", default="default")]
+RunTags = Annotated[Mapping[str, str] | None, Everyday("A tag to find the run by, key=value; repeatable.")]
+Parameters = Annotated[Mapping[str, str] | None, Option("A parameter of the run, key=value; repeatable.")]
 GitCommit = Annotated[str | None, Option("Commit of the code that made the run.", default="HEAD, if in a repository")]
 CreatedAt = Annotated[
     str | datetime | None,
@@ -423,29 +450,21 @@ CreatedAt = Annotated[
         "When the runs were made: ISO 8601, such as 2026-06-30T02:00+02:00; UTC if there is no time zone.",
         metavar="TIME",
         default="now",
-        typed=str | None,
     ),
 ]
 Metadata = Annotated[
     str | os.PathLike[str] | None,
-    Option(
-        "Metadata of the run (ir_metadata, such as from tirex-tracker), stored as tags.",
-        metavar="FILE",
-        typed=str | None,
-    ),
+    Option("Metadata of the run (ir_metadata, such as from tirex-tracker), stored as tags.", metavar="FILE"),
 ]
 Sampled = Annotated[
-    str | None,
-    Option("Items are ranked among N sampled negatives of ALL, such as 100/50000.", metavar="N/ALL"),
+    str | None, Option("Items are ranked among N sampled negatives of ALL, such as 100/50000.", metavar="N/ALL")
 ]
 Judges = Annotated[
     str | Sequence[str] | None,
     Option(
         "The judge whose labels count; repeatable, '*' for all.",
-        ("--judge",),
         metavar="NAME",
         default="the unnamed judge, else the only one",
-        typed=Texts,
     ),
 ]
 Replace = Annotated[bool, Everyday("Replace a stored run of the same name, if its content differs.")]
@@ -455,15 +474,11 @@ Replace = Annotated[bool, Everyday("Replace a stored run of the same name, if it
 Labels = Annotated[
     object,
     Everyday(
-        "A file with the labels, or ir_datasets:NAME for a public dataset.",
-        ("--labels", "--qrels"),
-        metavar="FILE",
-        typed=str | None,
+        "A file with the labels, or ir_datasets:NAME for a public dataset.", ("--labels", "--qrels"), metavar="FILE"
     ),
 ]
 LabelJudge = Annotated[
-    str | None,
-    Option("The judge whose labels count, if the column judge of --labels names several.", metavar="NAME"),
+    str | None, Option("The judge whose labels count, if the column judge of --labels names several.", metavar="NAME")
 ]
 Reader = Annotated[
     str | None,
@@ -521,7 +536,7 @@ RelevantKey = Annotated[
 ]
 Scores = Annotated[
     str | os.PathLike[str] | None,
-    Option("Predictions, one for each line of an svmlight (label/qid) file.", metavar="FILE", typed=str | None),
+    Option("Predictions, one for each line of an svmlight (label/qid) file.", metavar="FILE"),
 ]
 ItemToDocument = Annotated[
     object,
@@ -529,16 +544,12 @@ ItemToDocument = Annotated[
         "Treat items as chunks of documents: a pattern for what follows the document's id, such as '#.*', or a "
         "column or file with the documents.",
         metavar="PATTERN|COLUMN|FILE",
-        typed=str | None,
     ),
 ]
 Collapsed = Annotated[
     Literal["max", "first", "sum"] | None,
     Option(
-        "How chunk scores give the score of their document.",
-        metavar="max|first|sum",
-        default="max",
-        typed=str | None,
+        "How chunk scores give the score of their document.", metavar="max|first|sum", default="max", typed=str | None
     ),
 ]
 ItemText = Annotated[str | None, Option("Store the texts of the items, from this column or key.", metavar="COLUMN")]
@@ -547,7 +558,6 @@ ReadAs = Annotated[
     str | Mapping[str, object] | None,
     Option(
         "How to read files: options of evaluate, such as 'group=qid item=doc reader=csv'.",
-        ("--read",),
         metavar="'NAME=VALUE ...'",
         typed=str | None,
     ),
@@ -570,24 +580,10 @@ Stream = Annotated[
     ),
 ]
 Where = Annotated[
-    Mapping[str, str] | None,
-    Option(
-        "Only rows with this value in this column; repeatable.",
-        metavar="COLUMN=VALUE",
-        typed=Texts,
-        read=Pairs("--where"),
-    ),
+    Mapping[str, str] | None, Option("Only rows with this value in this column; repeatable.", metavar="COLUMN=VALUE")
 ]
-FactsFile = Annotated[
-    object,
-    Option("One row per group; - is standard input.", metavar="FILE", is_positional=True, typed=str | None),
-]
+FactsFile = Annotated[object, Option("One row per group; - is standard input.", metavar="FILE", is_positional=True)]
 TextsFile = Annotated[
     object,
-    Option(
-        "One row per group, item, or item of a group; - is standard input.",
-        metavar="FILE",
-        is_positional=True,
-        typed=str,
-    ),
+    Option("One row per group, item, or item of a group; - is standard input.", metavar="FILE", is_positional=True),
 ]

@@ -116,7 +116,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
 
     def row(value: str | None, n: int, delta: float, **further: Any) -> Estimate:
         means = {"means": (0.65, 0.6), "wins": 20, "losses": 150 if n == 250 else 0}
-        return Estimate(about=About(value=value), t=TTest(n, delta, None), **means | further)
+        return Estimate(about=About(attribute="device", value=value), t=TTest(n, delta, None), **means | further)
 
     slices = (
         row("phone", 250, -0.05, ci=(-0.07, -0.03), p_value=1e-9, q_value=4e-9, p_adjusted=3e-9),
@@ -140,7 +140,6 @@ def full_comparison(comparison: Comparison) -> Comparison:
         metrics=(metric,),
         worst=worst,
         slices=slices,
-        slice_attribute="device",
         tie_groups=(GroupTieBounds("red shoes", "baseline", 0.7, 0.748, 0.8),),
         notes=(
             Note(
@@ -175,8 +174,10 @@ def hostile_comparison(comparison: Comparison, full_comparison: Comparison) -> C
             worst=(GroupDelta(text, 1.0, 0.5, -0.5, (ItemMove(text, 1.0, 1, 2, 0.5, 0.25, -0.25),)),),
             best=(GroupDelta(text, 0.5, 1.0, 0.5),),
             notes=(Note("worst_group", command=("ndcg-track", "explain", text)),),
-            slices=tuple(replace(row, about=replace(row.about, value=text)) for row in full_comparison.slices or ()),
-            slice_attribute=text,
+            slices=tuple(
+                replace(row, about=replace(row.about, attribute=text, value=text))
+                for row in full_comparison.slices or ()
+            ),
             tie_groups=(GroupTieBounds(text, "baseline", 0.0, 0.5, 1.0),),
         )
 

@@ -88,4 +88,4 @@ def harmed(limit: HarmLimit, each: Sequence[tuple[str | None, Sample]]) -> tuple
 
 def slices(delta: Floats, values: Sequence[str | None], **further: Any) -> tuple[Estimate, ...]:
     """Return what slices say, the worst first."""
-    return sliced(Sample(delta, **further), values)
+    return sliced(Sample(delta, **further), {"": values})

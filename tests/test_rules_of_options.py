@@ -10,7 +10,6 @@ from refused import refusal_of
 
 from ndcg_tracker import InputError, Tracker
 from ndcg_tracker.errors import argument, worded
-from ndcg_tracker.questions.leaderboard import leaderboard
 from ndcg_tracker.rules import KINDS, RULES, Rule, given_of, refuse
 
 CHECKED = [
@@ -76,12 +75,3 @@ def test_every_row_names_what_there_is(key: str) -> None:
         what, advice = Rule(*rule).sentence(argument("a"), argument("b"))
         assert worded(what).startswith("a= needs b=: " if rule.needs else "a= does not go with b=: ")
         assert advice
-
-
-def test_what_a_suite_does_not_take_has_a_row() -> None:
-    """A command hands its options on to the function for suites, but for those that go under other names."""
-    lacking = inspect.signature(leaderboard).parameters.keys() - inspect.signature(Tracker.suite).parameters.keys()
-    refused = {
-        name.partition("=")[0] for rule in RULES["leaderboard"] if "suite" in rule.other for name in rule.given.split()
-    }
-    assert lacking - {"self", "runs", "metrics", "suite", "by_tag"} <= refused | {"check_with"}

@@ -21,12 +21,9 @@ from ndcg_tracker.rules import refuse
 if TYPE_CHECKING:
     from ndcg_tracker.questions.check.say import Checked
 
-Results = Annotated[
-    object, Option("The results: the ranked ids of each query.", metavar="RESULTS", is_positional=True, typed=str)
-]
+Results = Annotated[object, Option("The results: the ranked ids of each query.", metavar="RESULTS", is_positional=True)]
 Golden = Annotated[
-    object,
-    Everyday("The golden set: queries and their relevant items.", ("--labels",), metavar="GOLDEN", typed=str),
+    object, Everyday("The golden set: queries and their relevant items.", ("--labels",), metavar="GOLDEN")
 ]
 Against = Annotated[str | None, Everyday("The baseline, a file in git that --accept writes.", metavar="FILE")]
 

@@ -27,7 +27,6 @@ from ndcg_tracker.asked import (
     MetricTexts,
     Option,
     Reader,
-    Texts,
     TextsFile,
     WeightColumn,
     Where,
@@ -73,46 +72,35 @@ def range_read(text: str) -> tuple[float, float]:
     return range_of(low, high)
 
 
-ResultsFile = Annotated[
-    object,
-    Option("Values per group from another engine, instead of runs.", ("--results",), metavar="FILE", typed=str | None),
-]
+ResultsFile = Annotated[object, Option("Values per group from another engine, instead of runs.", metavar="FILE")]
 BetterResults = Annotated[
     Direction,
     Option("Whether higher or lower values of --results are better.", metavar="higher|lower", typed=str | None),
 ]
 RangeOfResults = Annotated[
     tuple[float, float],
-    Option(
-        "Range of the values of --results, such as 0,1 or 0,inf.", metavar="LOW,HIGH", typed=str | None, read=range_read
-    ),
+    Option("Range of the values of --results, such as 0,1 or 0,inf.", metavar="LOW,HIGH", read=range_read),
 ]
 ValueColumn = Annotated[
     str | None, Option("Column of the values of --results.", default="value, or the only other column")
 ]
 MeasureOfFile = Annotated[str | None, Option("The measure to take if a file has several.")]
-LabelsFile = Annotated[
-    object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True, typed=str)
-]
+LabelsFile = Annotated[object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True)]
 OfJudge = Annotated[str | None, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
 AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
-FromRuns = Annotated[
-    Sequence[str],
-    Option("Runs whose logs the labels come from: A,B.", metavar="RUNS", typed=Texts, read=parted),
-]
+FromRuns = Annotated[Sequence[str], Option("Runs whose logs the labels come from: A,B.", metavar="RUNS", read=parted)]
 Model = Annotated[str, Option("The model that gave the labels.", metavar="NAME")]
 Prompt = Annotated[str, Option("Its prompt, or the prompt's version.", metavar="TEXT")]
 LabelVersion = Annotated[int | None, Option("Version of the labels.", metavar="VERSION", default="the latest")]
 Attributes = Annotated[
-    Sequence[str] | None,
-    Option("Column of an attribute; repeatable.", ("--attribute",), "COLUMN", default="all other columns", typed=Texts),
+    Sequence[str] | None, Option("Column of an attribute; repeatable.", metavar="COLUMN", default="all other columns")
 ]
 DefaultWeight = Annotated[
     float | None, Option("Weight of groups that have none, now and later; nan removes it.", metavar="W")
 ]
 ReplaceTexts = Annotated[bool, Option("Also give labelled items other texts.")]
 Splittable = Annotated[str, Option("A dataset with labels and without runs.", metavar="NAME", is_positional=True)]
-SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.", ("--metric", "-m"))]
+SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.")]
 SealedMargin = Annotated[float, Option("The drop that all its gates allow, in absolute points.", metavar="X")]
 SealedShare = Annotated[float | None, Option("Share of the groups to seal, such as .5.", metavar="SHARE")]
 SealedLooks = Annotated[int | None, Option("How many gates share the budget of 5%.", metavar="N", default="40")]

@@ -19,7 +19,6 @@ from ndcg_tracker.asked import (
     Option,
     Plan,
     Query,
-    Texts,
     Timeout,
     asks,
     database_location,
@@ -89,13 +88,9 @@ else:  # the last branch, because mypy reads that one
 
 
 OlderThan = Annotated[
-    str | timedelta | None,
-    Option("Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31.", metavar="AGE", typed=str | None),
+    str | timedelta | None, Option("Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31.", metavar="AGE")
 ]
-KeepTags = Annotated[
-    str | Sequence[str],
-    Option("Keep runs with this tag; repeatable.", ("--keep-tag",), metavar="KEY[=VALUE]", typed=Texts),
-]
+KeepTags = Annotated[str | Sequence[str], Option("Keep runs with this tag; repeatable.", metavar="KEY[=VALUE]")]
 KeepAlias = Annotated[bool, Option("Also keep runs that an alias once pointed to.")]
 SummariesOnly = Annotated[bool, Option("Delete the group results, too: only means stay.")]
 ResultsOfOldLabels = Annotated[bool, Option("Instead, delete the results that later labels replace.")]
@@ -223,7 +218,6 @@ class Tracker:
     create_suite = of_suite.create_suite
     suites = of_suite.suites
     delete_suite = of_suite.delete_suite
-    suite = of_suite.suite
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
     ranked_runs = of_leaderboard.ranked_runs

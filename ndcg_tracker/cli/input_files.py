@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
-from ndcg_tracker.asked import Everyday, Option, Texts
+from ndcg_tracker.asked import Everyday, Option
 from ndcg_tracker.cli.options import of_thread
 from ndcg_tracker.errors import InputError
 
@@ -24,17 +24,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Names = Annotated[
-    Sequence[str] | None,
-    Everyday("Name of the run, one per file.", ("--name",), default="the file's name", typed=Texts),
-]
+Names = Annotated[Sequence[str] | None, Everyday("Name of the run, one per file.", default="the file's name")]
 Engine = Annotated[
     Literal["here", "spark"],
     Option("spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads."),
 ]
-MetricsJson = Annotated[
-    str | None, Option("Write the run's means as JSON, for dvc metrics diff.", ("--metrics-json",), metavar="FILE")
-]
+MetricsJson = Annotated[str | None, Option("Write the run's means as JSON, for dvc metrics diff.", metavar="FILE")]
 
 
 @dataclass(frozen=True)

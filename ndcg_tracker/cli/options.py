@@ -66,18 +66,17 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
-def told(declared: Any, spelled: str = "", default: object = None) -> Any:
+def told(declared: Any, name: str = "", default: object = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
-    ``spelled``: the option, if the declaration leaves it to the argument's name. ``default``: the argument's default,
-    which the help shows.
+    ``name``: of the argument. ``default``: the argument's default, which the help shows.
     """
     option: Option = declared.__metadata__[0]
     shown = option.default or (str(default) if default not in (None, "", False, (), asked.NOTHING) else False)
     if option.is_positional:
         return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)
     return typer.Option(
-        *(option.spelled or (spelled,)),
+        *(option.spelled or asked.spelling(name)),
         metavar=option.metavar,
         help=option.help,
         min=option.least,
@@ -87,15 +86,15 @@ def told(declared: Any, spelled: str = "", default: object = None) -> Any:
 
 
 Output = Annotated[OutputFormat, everyday("--format", help="How to print the result.")]
-ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
-AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
-OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
+ExistingDataset = Annotated[str | None, told(asked.Dataset, "dataset")]
+AnyDataset = Annotated[str | None, told(asked.AnyDataset, "dataset")]
+OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged, "tags")]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
 EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
-Allow = Annotated[asked.Texts, told(asked.Allow, "--allow")]
+Allow = Annotated[asked.Texts, told(asked.Allow, "allow")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
-Judge = Annotated[str | None, told(asked.Judge, "--judge")]
+Judge = Annotated[str | None, told(asked.Judge, "judge")]
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 """The variable by which a shell asks for completions instead of running a command."""
 
@@ -303,30 +302,13 @@ def agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-OPTION_OF = {
-    "attributes": "--attribute",
-    "candidate": "CANDIDATE",
-    "candidates": "CANDIDATE",
-    "files": "FILE",
-    "limits": "--limit",
-    "location": "--db",
-    "metrics": "--metric",
-    "parameters": "--param",
-    "repeats": "--repeat",
-    "reproduced": "REPRODUCED",
-    "runs": "RUN",
-    "tags": "--tag",
-}
-"""The options whose names differ from those of the Python arguments, and the arguments that are not options."""
-
-
 def as_option(name: str, value: str) -> str:
     """Return a Python argument as the command line writes it.
 
     >>> as_option("dry_run", "True"), as_option("metrics", "ndcg@10")
     ('--dry-run', '--metric ndcg@10')
     """
-    option = OPTION_OF.get(name, "--" + name.replace("_", "-"))
+    option = asked.spelling(name)[0]
     return option if value in ("", "True") else f"{option} {shlex.quote(value)}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, Labels, OfSuite, ReadAs, declared
+from ndcg_tracker.asked import NOTHING, Declared, Labels, ReadAs, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.file_runs import files_among, held_in_memory
 from ndcg_tracker.rules import refuse
@@ -21,7 +21,10 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 
 Answer = TypeVar("Answer")
 
-_OF_FILES = {"read": Annotated[str | None, options.told(ReadAs)], "labels": Annotated[str | None, options.told(Labels)]}
+_OF_FILES = {
+    "read": Annotated[str | None, options.told(ReadAs, "read")],
+    "labels": Annotated[str | None, options.told(Labels, "labels")],
+}
 """The options for files in the place of runs, where a command has no others of these names."""
 
 
@@ -50,20 +53,14 @@ class Asked:
         others = {name: value for name, value in self.named.items() if name not in own}
         return question(**own), replace(self, named=others)
 
-    def on_suite(self, function: Callable[..., Answer], suited: OfSuite, **further: object) -> Answer:
-        """Call a function on a suite; the rules refuse the arguments that it does not take."""
-        return function(suited.suite, *self.positional, by_tag=suited.by_tag, **{**self.named, **further})
-
 
 def _as_typer(argument: Declared) -> inspect.Parameter:
     """Return the parameter of the command that typer reads."""
-    typed = argument.option.typed or argument.type
-    if argument.is_repeated:
-        typed = list[str]
+    typed = list[str] if argument.is_repeated else argument.typed
     default = argument.default
     if default is not NOTHING and default is not False:  # an option that is not given is left to the function
         typed, default = typed | None, None
-    told = options.told(Annotated[typed, argument.option], options.as_option(argument.name, ""), argument.default)
+    told = options.told(Annotated[typed, argument.option], argument.name, argument.default)
     return inspect.Parameter(
         argument.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
     )
@@ -71,8 +68,7 @@ def _as_typer(argument: Declared) -> inspect.Parameter:
 
 def _read(argument: Declared, value: Any) -> Any:
     """Return the argument for a value."""
-    reader = argument.option.read or READERS.get(argument.name)
-    return value if reader is None else reader(value)
+    return (argument.option.read or READERS.get(argument.name, argument.read))(value)
 
 
 def takes(

@@ -115,7 +115,7 @@ def pull_mlflow(
     name: Annotated[
         str | None, typer.Option(help="Name of the run.", show_default="the one it was evaluated under")
     ] = None,
-    replace: Annotated[bool, options.told(Replace, "--replace")] = False,
+    replace: Annotated[bool, options.told(Replace, "replace")] = False,
     format: options.Output = "text",
 ) -> None:
     """Store the ranking of an MLflow run.

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ndcg_tracker.compare.chart_groups import colored, every_group, histogram, queries_of, scatter
-from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, PairReport, PairReports, RunPairDelta
+from ndcg_tracker.compare.report_facts import AtCutoff, PairReport, PairReports, RunPairDelta
 from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
 from ndcg_tracker.compare.say import for_people
-from ndcg_tracker.compare.say_tables import NO_VALUE, bare_name, suite_means
+from ndcg_tracker.compare.say_tables import bare_name, suite_means
+from ndcg_tracker.compare.say_where import NO_VALUE
+from ndcg_tracker.compare.slices import MOST_SLICES
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.render.html import (
     BETTER,

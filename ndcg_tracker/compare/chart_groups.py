@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.compare.report_facts import MOST_SLICES, EveryGroup
-from ndcg_tracker.compare.say_tables import NO_VALUE
+from ndcg_tracker.compare.report_facts import EveryGroup
+from ndcg_tracker.compare.say_where import NO_VALUE
+from ndcg_tracker.compare.slices import MOST_SLICES
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.render.html import (
     SLICE_COLORS,

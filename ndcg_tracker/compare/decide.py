@@ -32,6 +32,7 @@ from ndcg_tracker.compare.results import (
     ties_note,
 )
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.where import ranked, where
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
@@ -173,15 +174,18 @@ def compare_runs(
     *,
     methods: Methods = T_TEST,
     top: int = 10,
-    by: Slicing | None = None,
+    by: Sequence[Slicing] = (),
+    shows_slices: bool = False,
+    left_out: Mapping[str, int] | None = None,
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
     groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
-    worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, always by t-tests.
-    Raises: ValueError without any metric; InputError for methods that do not apply (weights with "wilcoxon",
-    differences beyond 1 with "betting", slices where no test applies).
+    worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked
+    at, always by t-tests; ``shows_slices``: whether to return all of these slices, not only those that stand out.
+    ``left_out``: see ``Where``. Raises: ValueError without any metric; InputError for methods that do not apply
+    (weights with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
@@ -189,8 +193,15 @@ def compare_runs(
     first = results[0]
     if first.shown_only is not None or first.drawn is not None:
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
-    if by is not None and first.no_inference is not None:
+    if shows_slices and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
+    found, slices = None, None
+    if by and first.no_inference is None and first.shown_only is None:
+        slicings = [replace(one, values=first.counted(one.values)) for one in by]
+        found, aparts = where(first.sample, slicings)
+        found = replace(found, left_out=left_out or {})
+        if shows_slices:
+            slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = Comparison(
@@ -205,8 +216,8 @@ def compare_runs(
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
         coverage=runs.coverage,
         listed=runs.listed,
-        slices=None if by is None else sliced(first.sample, first.counted(by.values)),
-        slice_attribute=None if by is None else by.attribute,
+        slices=slices,
+        where=found,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),
     )
     return _with_metric_notes(comparison)

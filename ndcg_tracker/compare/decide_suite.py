@@ -96,14 +96,13 @@ def suite_comparison(
         adjusted(metrics),
         notes=tuple(notes),
         slices=tuple(delta for deltas in of_metrics for delta in deltas),
-        slice_attribute="dataset",
         are_labels_asked=each[0].are_labels_asked,
         suite=suite,
     )
 
 
 def _named(of: Comparison, at: int) -> About:
-    return replace(of.metrics[at].about, value=of.dataset)
+    return replace(of.metrics[at].about, attribute="dataset", value=of.dataset)
 
 
 def _macro(results: SuiteResults, deltas: Sequence[Estimate]) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -216,25 +216,35 @@ def comparable_others(
     return comparable, left_out
 
 
-Attributes = tuple["AttributeValues | None", "AttributeValues | None"]
-"""The attribute to slice by, and the one that makes clusters, None where nobody asked."""
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The attributes of groups that a comparison looks at.
+
+    ``slices``: those to slice by; ``left_out``: those with too many values, and how many; ``are_shown``: whether
+    somebody asked for them. ``clusters``: the one that makes clusters, None where nobody asked.
+    """
+
+    slices: tuple[AttributeValues, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    are_shown: bool = False
+    clusters: AttributeValues | None = None
 
 
-def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
+def asked_attributes(
+    tx: ReadTransaction, run: RunRecord, options: CompareOptions, *, are_sliced: bool = True
+) -> Attributes:
     """Return the attributes of groups that a comparison needs (InputError where no group has one)."""
-    if options.by is None and options.cluster is None:
-        return None, None
-    from ndcg_tracker.compare.slices import attribute_values
+    from ndcg_tracker.compare.slices import asked_slices, attribute_values
 
-    slices, clusters = (
-        None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
-    )
-    return slices, clusters
+    clusters = None if options.cluster is None else attribute_values(tx, run, options.cluster)
+    if not are_sliced:
+        return Attributes(clusters=clusters)
+    return Attributes(*asked_slices(tx, run, options.by), are_shown=bool(options.by), clusters=clusters)
 
 
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
     """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
-    slices, clusters = attributes
+    clusters = attributes.clusters
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     results, more, coverage = _stored(tx, both, options, pruned)
@@ -273,7 +283,9 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
         methods=options,
         top=options.top,
-        by=None if slices is None else slices.of(results[0].pairing.group_ids),
+        by=[of.of(results[0].pairing.group_ids) for of in attributes.slices],
+        shows_slices=attributes.are_shown,
+        left_out=attributes.left_out,
     )
     is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:

@@ -42,7 +42,7 @@ def with_same_lists(
 ) -> PairedResults:
     """Return the results with which groups have the same lists, where all groups, or all of a slice, are equal."""
     gain = results.gain
-    if gain.any() and (by is None or all(gain[places].any() for places in by.places().values())):
+    if gain.any() and (by is None or all(gain[groups].any() for groups in by.masks().values())):
         return results
     return replace(results, same_lists=_same_lists(tx, both, results.pairing.group_ids))
 

@@ -16,6 +16,7 @@ from ndcg_tracker.asked import (
     MetricTexts,
     OnSuite,
     Option,
+    Texts,
     checked_margin,
     is_file,
 )
@@ -88,8 +89,7 @@ MissingGroups = Annotated[
     ),
 ]
 ClusterBy = Annotated[
-    str | None,
-    Option("Attribute of groups that depend on each other, such as user.", metavar="ATTRIBUTE"),
+    str | None, Option("Attribute of groups that depend on each other, such as user.", metavar="ATTRIBUTE")
 ]
 LabelsVersion = Annotated[
     Version,
@@ -105,16 +105,22 @@ Test = Annotated[TestName, Option("Test for p-values: paired t, sign flips, or W
 Ci = Annotated[CiMethod, Option("95% intervals: t, bootstrap (BCa), or betting (valid at any n).")]
 Equivalence = Annotated[float | None, Option("Test whether delta is within +-MARGIN (TOST).", metavar="MARGIN")]
 BySlices = Annotated[
-    str | None, Everyday("Also compare the slices of this attribute of groups (groups set).", metavar="ATTRIBUTE")
+    str | Sequence[str],
+    Everyday(
+        "Also compare the slices of this attribute of groups (groups set), or of all; age:4 cuts numbers into 4; "
+        "repeatable.",
+        metavar="ATTRIBUTE|all",
+        typed=Texts,
+    ),
 ]
+Slicers = Annotated[tuple[str, ...], Made(BySlices, lambda by: (by,) if isinstance(by, str) else tuple(by or ()), ())]
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 IdsAreStable = Annotated[
     bool, Option("Ids never change: labelled items that vanished are gone, whatever is in their places.")
 ]
 Top = Annotated[int, Everyday("How many of the worst and best groups to show.", least=0)]
 CheckWith = Annotated[
-    str | None,
-    Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
+    str | None, Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME")
 ]
 Fresh = Annotated[
     bool, Option("Leave out the queries that people answered for labels sample before the later run was stored.")
@@ -217,7 +223,7 @@ class CompareOptions(Methods, DataView):
     fresh: Fresh = False
     ids_are_stable: IdsAreStable = False
     cluster: ClusterBy = None
-    by: BySlices = None
+    by: Slicers = ()
     tie_bounds: TieBounds = False
     top: Top = 10
     unjudged: Unjudged | None = None

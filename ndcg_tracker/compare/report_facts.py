@@ -13,14 +13,12 @@ from ndcg_tracker.compare.estimate import adjusted, estimate, sliced
 from ndcg_tracker.compare.item_changes import ItemChanges
 from ndcg_tracker.compare.results import Comparison, Estimate, Verdict
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.slices import MOST_SLICES
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import limited
 from ndcg_tracker.words.texts import GroupTexts
-
-MOST_SLICES = 50
-"""An attribute with more values is an identifier rather than a slice, and is not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +208,7 @@ def _ideal_lists(labels: LabelLists, n: int) -> dict[str, tuple[tuple[str, float
 
 def slices_by(sample: Sample, attributes: Mapping[str, Sequence[str | None]]) -> dict[str, tuple[Estimate, ...]]:
     """Return the comparison of two runs by every attribute that has between 2 and ``MOST_SLICES`` values."""
-    return {name: sliced(sample, of) for name, of in attributes.items() if 2 <= len(set(of)) <= MOST_SLICES}
+    return {name: sliced(sample, {name: of}) for name, of in attributes.items() if 2 <= len(set(of)) <= MOST_SLICES}
 
 
 @dataclass(frozen=True, slots=True)

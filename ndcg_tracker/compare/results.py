@@ -275,13 +275,49 @@ class RareLoss:
     share: float
 
 
+SliceKey = tuple[str, str | None]
+"""A slice: an attribute and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """How far a slice is from all other groups.
+
+    ``rest``: the mean difference of the others. ``share``: the part of the whole difference that the slice carries,
+    None without a difference. ``p_value``: of no distance between both means; ``p_adjusted``: after Holm over all
+    slices that were looked at. Each is None if it is not known. ``stands_out``: whether that is below .05, also among
+    the groups that are in no other slice that stands out more. ``also``: attributes and values of further slices that
+    stand out because most of their groups are the same.
+    """
+
+    rest: float | None
+    share: float | None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    stands_out: bool = False
+    also: tuple[SliceKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which slices of which attributes were looked at, and those that stand out, first the one that explains most.
+
+    ``n``: how many slices. ``left_out``: attributes with too many values, and how many these are.
+    """
+
+    attributes: tuple[str, ...]
+    n: int
+    found: tuple[Estimate, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
     """What was estimated, and on which groups.
 
     ``metric``: its canonical text; ``requested_as``: the text by which it was requested for the candidate, or for the
     baseline if that of the candidate is the canonical text; "" if it is not known. ``direction``: which values are
-    better; if lower ones are, a group with a delta below 0 is a win. ``value``: that of the attribute of a slice.
+    better; if lower ones are, a group with a delta below 0 is a win. ``attribute``, ``value``: of a slice.
     ``test``, ``ci_method``: the methods. ``groups``: the counts of groups. ``not_comparable``: the reason for that
     verdict. ``shown_only``: why a metric is shown but not compared. ``tie_effect``: how far ties in scores leave both
     means open. ``clusters``: clusters of dependent groups. ``judged``: the judged share of the first ranks of both
@@ -293,6 +329,7 @@ class About:
     metric: str = ""
     requested_as: str = ""
     direction: Direction = "higher"
+    attribute: str = ""
     value: str | None = None
     test: TestName = "t"
     ci_method: CiMethod = "t"
@@ -305,6 +342,11 @@ class About:
     unjudged: Unjudged | None = None
     judge_alone: str = ""
     check: DrawnCheck | None = None
+
+    @property
+    def key(self) -> SliceKey:
+        """The attribute and value of a slice."""
+        return self.attribute, self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +364,7 @@ class Estimate:
     if groups are weighted or unknown. ``others``: the same under other values of the groups: "low" and "high" of what
     unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour"). Of a
     suite also the macro mean for other datasets like these ("over_datasets") and the mean of all groups ("micro").
+    ``apart``: how far a slice is from all other groups.
     """
 
     about: About = field(default_factory=About)
@@ -340,6 +383,7 @@ class Estimate:
     variance: VarianceParts | None = None
     rare_loss: RareLoss | None = None
     others: Mapping[str, Estimate] = field(default_factory=dict)
+    apart: Apart | None = None
 
     @property
     def metric(self) -> str:
@@ -485,8 +529,9 @@ class Comparison:
     items both runs list, () if their items were not read, as where all first items are judged. ``notes``: what else to
     know.
     ``tie_groups``: the groups that ties leave most open in the first metric, None unless requested; ``n_tie_groups``:
-    how many groups they leave open in either run. ``slices``: the first metric by the values of the group attribute
-    ``slice_attribute``, the worst first, None unless requested. ``texts``: of the worst and best groups that have one.
+    how many groups they leave open in either run. ``slices``: the first metric by the values of attributes, first those
+    that stand out, then the worst, None unless requested. ``where``: the slices of the first metric that stand out,
+    None without attributes. ``texts``: of the worst and best groups that have one.
     ``suite``: the datasets if it is one comparison over a suite, whose name is ``dataset``. The metrics are then macro
     means, the slices every metric on each dataset, and only the labels' judge is known, if it is the same everywhere.
     """
@@ -505,7 +550,7 @@ class Comparison:
     tie_groups: tuple[GroupTieBounds, ...] | None = None
     n_tie_groups: int | None = None
     slices: tuple[Estimate, ...] | None = None
-    slice_attribute: str | None = None
+    where: Where | None = None
     are_labels_asked: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
     suite: Suite | None = None

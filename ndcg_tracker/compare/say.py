@@ -41,6 +41,7 @@ from ndcg_tracker.compare.say_tables import (
     suite_tables,
     tie_tables,
 )
+from ndcg_tracker.compare.say_where import APART_KEYS, where_lines, where_shape
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import WIDTH, Column, Line, Report, Table
@@ -48,7 +49,7 @@ from ndcg_tracker.render.terminal import display_width, shortened, visible
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import MINOR, Note, Told, few_differences, renamed, sentence, told
+from ndcg_tracker.words.notes import MINOR, Note, few_differences, first_of_kinds, major, renamed, sentence, told
 from ndcg_tracker.words.sentences import T_INTERVAL, low_information
 from ndcg_tracker.words.texts import counted, judge_words, p_text, percent, points, queries, short, units
 from ndcg_tracker.words.verdicts import MARKS
@@ -94,6 +95,7 @@ _CSV_COLUMNS = {
         "favour=check.favour.delta favour_ci_low=check.favour.ci.0 favour_ci_high=check.favour.ci.1 "
         "n_drawn=check.n_answered n_left_out=check.n_left_out n_missing=check.n_missing open"
     ),
+    **paths("rest share p_apart stands_out"),
 }
 
 
@@ -169,7 +171,7 @@ def slice_rows(comparison: Comparison) -> list[dict[str, Any]]:
     first = as_json["metrics"][0]
     shared = {"metric": first["metric"], "requested_as": first["requested_as"], "ci_method": "t", "test": "t"}
     wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS}
-    wanted |= paths("verdict requested_as warnings judge=label_set.judge is_open open")
+    wanted |= paths("verdict requested_as warnings judge=label_set.judge is_open open rest share p_apart stands_out")
     of_dataset = {each["dataset"]: each for each in as_json.get("on_datasets", ())}
     return [
         picked(
@@ -187,14 +189,14 @@ def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
-    shape = fields_of(
-        comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked", "texts", "suite"
-    )
+    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "where", "are_labels_asked", "texts", "suite")
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
-        keys = SLICE_KEYS if comparison.suite is None else {**SLICE_KEYS, **_DATASET_KEYS}
-        shape["slices"] = [{"attribute": comparison.slice_attribute, **picked(keys, row)} for row in comparison.slices]
+        keys = SLICE_KEYS | (APART_KEYS if comparison.suite is None else _DATASET_KEYS)
+        shape["slices"] = [picked(keys, row) for row in comparison.slices]
+    if comparison.where is not None:
+        shape["where"] = where_shape(comparison.where)
     if comparison.suite is not None:
         suite = comparison.suite
         del shape["label_set"], shape["coverage"], shape["listed"]  # each dataset has its own
@@ -211,8 +213,8 @@ _METRIC_KEYS = paths(
 _IF_ANY = ("equivalence", "variance", "clusters", "rare_loss")
 _END_KEYS = paths("delta ci p_value p_adjusted verdict")
 SLICE_KEYS = paths(
-    "value=about.value n baseline candidate delta ci wins ties losses p_value q_value p_adjusted verdict "
-    "warning=warnings.0"
+    "attribute=about.attribute value=about.value n baseline candidate delta ci wins ties losses p_value q_value "
+    "p_adjusted verdict warning=warnings.0"
 )
 _DATASET_KEYS = paths(
     "metric requested_as=about.requested_as ci_method=about.ci_method test=about.test low_information="
@@ -276,7 +278,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         return {
             "legend": legend(shown, spelled),
             "facts": [
-                *([("without both", ", ".join(suite.missing))] if suite is not None and suite.missing else []),
+                *(("not compared", told) for told in _lacks(comparison)),
                 (units(), f"{comparison.groups.paired:,} paired"),
                 *facts(comparison, spelled, beside_table=True),
                 *check_facts(comparison),
@@ -299,8 +301,9 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
             *(tables if suite is None else tables[:1]),
             *tie_tables(comparison),
         ],
+        under=[Line("", text) for text in where_lines(comparison, spelled)],
         lines=[*_extremes(comparison), *(Line("", favour) for favour in favours(comparison))],
-        notes=_notes([comparison], is_each=suite is None),
+        notes=[*map(told, major(comparison.notes))] if suite is None else first_of_kinds(comparison.notes),
         also=WAYS_ON,
         rest=f"statistics and {units()}" if suite is None else "statistics and datasets",
         behind=behind,
@@ -308,26 +311,23 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     )
 
 
-def _notes(comparisons: Sequence[Comparison], *, is_each: bool) -> list[Told]:
-    """Return the notes on comparisons, of several or of a suite the first of each kind unless ``is_each``."""
-    notes = [note for each in comparisons for note in each.notes if note.kind not in MINOR]
-    of_kind: dict[object, list[Note]] = {}
-    for place, note in enumerate(notes):
-        of_kind.setdefault(place if is_each else note.kind, []).append(note)
-    each = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
-    return [replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in each]
+def _lacks(comparison: Comparison) -> list[str]:
+    """Return on which datasets of a suite one of the two has no run."""
+    missing = () if comparison.suite is None else comparison.suite.missing
+    both = f"{comparison.baseline.name} or {comparison.candidate.name}"
+    return [f"{both} has no run on {', '.join(missing)}"] if missing else []
 
 
 def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     """Return the verdict on every candidate and metric, and the first note of each kind."""
     first, metrics = comparisons[0], [metric for each in comparisons for metric in each.metrics]
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
-    favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
+    favoured = [f"{each.candidate.name}: {told}" for each in comparisons for told in (*_lacks(each), *favours(each))]
     return Report(
         f"{title} ({_on_what(first)}): {tally(metrics, 'comparison')}",
         tables=[_screen_table(comparisons, comparisons)],
         lines=[Line("", favour) for favour in favoured],
-        notes=_notes(comparisons, is_each=False),
+        notes=first_of_kinds(note for each in comparisons for note in each.notes),
         also=WAYS_ON,
         legend=legend(comparisons, spelled),
         rest="the page of each",

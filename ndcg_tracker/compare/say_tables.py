@@ -17,6 +17,7 @@ from ndcg_tracker.compare.results import (
     RareLoss,
     TieBounds,
 )
+from ndcg_tracker.compare.say_where import NO_VALUE, slice_name, value_name
 from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.report import BLANK, Column, Table, columns, marks
 from ndcg_tracker.render.terminal import shortened_inside
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
-NO_VALUE = "(none)"
 IDENTICAL = "identical everywhere: no interval, no p-value"
 
 _TESTS = {
@@ -193,13 +193,17 @@ def slice_tables(comparison: Comparison) -> list[Table]:
 
 
 def _slice_table(comparison: Comparison, metric: str, slices: Sequence[Estimate]) -> Table:
-    attribute, first = comparison.slice_attribute or "", comparison.metrics[0]
+    first, attributes = comparison.metrics[0], list(dict.fromkeys(of.about.attribute for of in slices))
+    attributes = attributes or list(comparison.where.attributes if comparison.where is not None else ())
+    is_one = len(attributes) < 2
+    folded = {key for of in slices if of.apart is not None for key in of.apart.also}
+    slices = [of for of in slices if of.about.key not in folded]
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
     rows = [
         replace(
-            Row.of(of, [NO_VALUE if of.about.value is None else of.about.value], _slice_footnotes(of)),
+            Row.of(of, [value_name(of.about.value) if is_one else slice_name(*of.about.key)], _slice_footnotes(of)),
             n=of.n,
             q_value=of.q_value,
             means=(None, None) if first.is_drawn else of.means,
@@ -207,9 +211,11 @@ def _slice_table(comparison: Comparison, metric: str, slices: Sequence[Estimate]
         for of in shown
     ]
     what = "slice" if comparison.suite is None else "dataset"
-    title = f"{metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), what)})"
+    by = "".join(attributes) if is_one else counted(len(attributes), "attribute")
+    title = f"{metric} by {by}: {_slices_found(slices)} ({counted(len(slices), what)})"
     runs = (comparison.baseline.name, comparison.candidate.name)
-    return rows_table(rows, [attribute], runs, title, legend=_slice_legend(slices, first, what))
+    head = by if is_one else "slice"
+    return rows_table(rows, [head], runs, title, legend=_slice_legend(slices, first, what))
 
 
 def _slices_found(slices: Sequence[Estimate]) -> str:

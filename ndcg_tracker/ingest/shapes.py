@@ -48,7 +48,7 @@ filler ground list. set. all. context ctx the of for is in ref. retrieval human
 case case test example record row entry sample
 place id. uid. docid path. file. filename filepath source url. uri.
 kind type category kind class tag answerab
-rising distance rank
+rising distance rank position. pos. rk.
 falling score similarity
 """
 _LISTED: dict[str, list[str]] = {}
@@ -411,6 +411,7 @@ class _Table:
         bare = [c for c in ids if not c.parent and c not in told and (c.last == ["id"] or not told)]
         bare.sort(key=lambda c: len(c.last))
         choices = [*told, *(c for c in whole if c.key == _KEYS), *bare, *texts]
+        choices = [c for c in choices if len(set(map(str, c.cells))) > 1] or choices
         if self.known.group is not None:
             choices = [c for c in whole if c.key == self.known.group]
         if not choices:

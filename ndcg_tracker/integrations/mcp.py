@@ -199,7 +199,7 @@ class _Tool:
     def arguments(self) -> dict[str, _Argument]:
         """Its arguments by name."""
         every = [one for one in declared(self.function) if one.name not in self.but]
-        names = {text: one.name for one in every for text in one.option.spelled}
+        names = {text: one.name for one in every for text in one.spelled}
         return {one.name: _Argument(one, names) for one in every}
 
     @property
@@ -267,7 +267,7 @@ class _Argument:
     def _adapter(self) -> TypeAdapter[Any]:
         from pydantic import Field, TypeAdapter
 
-        kind, least = self.of.option.typed if self.of.type is object else self.of.type, self.of.option.least
+        kind, least = self.of.typed if self.of.type is object else self.of.type, self.of.option.least
         if self.of.is_repeated:
             return TypeAdapter(Annotated[list[str], Field(min_length=int(self.of.default is NOTHING))])
         return TypeAdapter(kind if least is None else Annotated[kind, Field(ge=least)])

@@ -74,7 +74,7 @@ class AllPairs:
     ``n``: the groups that count. ``means``: float64, shape (m,). ``delta``: shape (m, m), the mean of row minus that of
     column. ``standard_error``: of delta, and ``p_value``: two-sided, NaN where nothing can be inferred: fewer than 2
     groups, or all differences equal. ``half_width``: of the 95% intervals of delta, NaN there too; None for t with
-    n - 1 degrees of freedom.
+    ``df`` degrees of freedom, None for n - 1.
     """
 
     n: int
@@ -83,6 +83,7 @@ class AllPairs:
     standard_error: Matrix
     p_value: Matrix
     half_width: Matrix | None = None
+    df: Matrix | None = None
 
 
 def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
@@ -152,7 +153,7 @@ def all_pairs_of_strata(strata: Sequence[AllPairs], same: Sequence[NDArray[np.bo
     error = np.where(variance > 0, np.sqrt(variance), np.nan)
     defined = np.isfinite(t) & (variance > 0)
     p_value = np.where(defined, np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P_VALUE), np.nan)
-    return AllPairs(sum(stratum.n for stratum in strata), means, delta, error, p_value)
+    return AllPairs(sum(stratum.n for stratum in strata), means, delta, error, p_value, df=df)
 
 
 def all_pairs_of_arms(arms: Sequence[Matrix], weights: Floats | None = None) -> AllPairs:

@@ -65,6 +65,12 @@ class JsonText(TypeDecorator[JsonObject]):
         return None if parsed is None else {key: _number(parsed[key]) for key in sorted(parsed)}
 
 
+def exact(digits: str) -> float:
+    """Return the number that digits of JSON are."""
+    number: float = _number(int(digits))
+    return number
+
+
 def _number(value: Any) -> Any:
     """Return a value, with integers beyond the exact range of a double as a double: JSONB writes 1e300 in digits."""
     return float(value) if type(value) is int and abs(value) > _LARGEST_COUNT else value

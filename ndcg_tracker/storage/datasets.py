@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -28,6 +29,7 @@ from ndcg_tracker.storage.checks import (
     has_nul,
     utc_now,
 )
+from ndcg_tracker.storage.column_types import exact
 from ndcg_tracker.storage.records import (
     DatasetCounts,
     DatasetRecord,
@@ -352,6 +354,21 @@ class GroupReads:
         chosen = (table.c.dataset_id == dataset_id, table.c.attributes.is_not(None))
         query = sa.select(table.c.id, table.c.attributes).where(*chosen).order_by(table.c.id)
         return {row.id: row.attributes for row in self._session.rows(query)}
+
+    def attribute_rows(self, dataset_id: int) -> tuple[Index, list[dict[str, Any]]]:
+        """Return the ids of the groups that have attributes, and these as ``attributes``, but with unsorted keys."""
+        table = schema.groups
+        chosen = (table.c.dataset_id == dataset_id, table.c.attributes.is_not(None))
+        query = sa.select(table.c.id, sa.cast(table.c.attributes, sa.Text)).where(*chosen).order_by(table.c.id)
+        found = self._session.connection.execute(query).all()
+        try:
+            rows = json.loads(f"[{','.join(text for _, text in found)}]", parse_int=exact)
+        except (ValueError, RecursionError):
+            rows = None
+        if rows is None or len(rows) != len(found) or not all(isinstance(row, dict) for row in rows):
+            stored = self.attributes(dataset_id)  # which names what is damaged
+            return np.array([*stored], dtype=np.int64), [*stored.values()]
+        return np.array([group_id for group_id, _ in found], dtype=np.int64), rows
 
     def keyed(self, lists: Lists, dataset_id: int | None = None) -> tuple[Keys, Index, Keys, Floats]:
         """Return lists with the keys of their groups instead of the ids; ``dataset_id``: of the groups, if known."""

@@ -36,7 +36,7 @@ Kind = Literal[
     "summaries_only", "history_lacking",
     # leaderboard
     "order_open", "runs_not_judged",
-    "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
+    "runs_lacking", "systems_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
     "failed_responses", "duplicates",
@@ -129,6 +129,20 @@ def told(note: Note) -> Told:
     return Told(
         "?" if note.kind in ("unjudged_open", "judge_unchecked") else "note", sentence(note), command_line(note.command)
     )
+
+
+def major(notes: Iterable[Note]) -> list[Note]:
+    """Return the notes that may change what to do."""
+    return [note for note in notes if note.kind not in MINOR]
+
+
+def first_of_kinds(notes: Iterable[Note]) -> list[Told]:
+    """Return in words the first of each kind of the notes that may change what to do, and how many more there are."""
+    of_kind: dict[str, list[Note]] = {}
+    for note in major(notes):
+        of_kind.setdefault(note.kind, []).append(note)
+    each = [(told(of[0]), len(set(map(str, of))) - 1) for of in of_kind.values()]
+    return [replace(note, sentence=f"{note.sentence}{f' (and {n} more)' if n else ''}") for note, n in each]
 
 
 def renamed(note: Note, names: Mapping[str, str]) -> Note:

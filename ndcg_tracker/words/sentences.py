@@ -414,6 +414,13 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
         "to add the results"
     ),
+    "systems_lacking": lambda systems: (
+        "left out: "
+        + "; ".join(
+            [f"{system} has no run on {', '.join(datasets)}" for system, datasets in systems[:3]]
+            + ([f"and {len(systems) - 3} more systems"] if len(systems) > 3 else [])
+        )
+    ),
     "runs_of_other_groups": lambda n, first: (
         f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the group ids written "
         "as in the labels?"

@@ -175,9 +175,9 @@ def test_the_systems_of_a_suite_are_finished_runs(ltr: nt.Tracker) -> None:
     ltr.create_suite("all", ["ltr"])
     for name in ("old-0", "old-0/iter-1", "new-0", "new-0/iter-1"):
         ltr.tag_run(name, {"system": name[:3]})
-    table = ltr.suite("all", by_tag="system").table
-    assert {row.system for row in table.rows} == {"old", "new"}
-    assert [note.kind for note in table.notes] == ["checkpoints"]
+    board = ltr.leaderboard(suite="all", by_tag="system").leaderboard
+    assert {run.name for run in board.runs} == {"old", "new"}
+    assert [note.kind for note in board.notes] == ["checkpoints"]
     found = ltr.compare("old-0", "new-*", suite="all")
     assert [one.candidate.name for one in found.comparisons] == FINALS[3:]
     notes = found.comparisons[0].notes

@@ -373,8 +373,7 @@ def test_equivalence_without_a_test() -> None:
 def test_slices_come_with_the_comparison_the_worst_first() -> None:
     given_results = results([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.5, 0.5])
     by = Slicing("device", ["phone", "tv", "desk", None])
-    comparison = compare_runs(SHOP, [given_results], names, by=by)
-    assert comparison.slice_attribute == "device"
+    comparison = compare_runs(SHOP, [given_results], names, by=[by], shows_slices=True)
     assert [(row.about.value, row.delta) for row in comparison.slices or ()] == [
         ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
     ]  # fmt: skip
@@ -382,6 +381,7 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
         "attribute": "device", "value": "tv", "n": 1, "baseline": 0.5, "candidate": 0.25, "delta": -0.25, "ci": None,
         "wins": 0, "ties": 0, "losses": 1, "p_value": None, "q_value": None, "p_adjusted": None,
         "verdict": "not_comparable", "warning": "one group says nothing about others: no interval and no p-value",
+        "rest": 0.08333333333333333, "share": None, "p_apart": None, "stands_out": False,
     }  # fmt: skip
     assert "slices" not in comparison_object(compare_runs(SHOP, [given_results], names))
 
@@ -389,7 +389,7 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
 def test_what_no_test_covers_cannot_be_sliced() -> None:
     weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference=Note("means_weigh_groups"))
     with pytest.raises(InputError) as refusal:
-        compare_runs(SHOP, [weighty], names, by=Slicing("device", ["a", "b"]))
+        compare_runs(SHOP, [weighty], names, by=[Slicing("device", ["a", "b"])], shows_slices=True)
     assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"
 
 
@@ -427,7 +427,8 @@ def test_an_interval_stays_where_differences_can_lie() -> None:
         SHOP,
         [results(*values, limits=(-1.0, 1.0))],
         names,
-        by=Slicing("device", ["phone", "phone"]),
+        by=[Slicing("device", ["phone", "phone"])],
+        shows_slices=True,
         methods=Methods(equivalence=0.1),
     )
     assert sliced.slices is not None

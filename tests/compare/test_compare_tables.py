@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from comparisons import changed
 
-from ndcg_tracker.compare.results import Comparison, ItemMove
+from ndcg_tracker.compare.results import Comparison, ItemMove, Where
 from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.compare.say_tables import SLICES_SHOWN
 from ndcg_tracker.statistics.t_test import Equivalence
@@ -83,7 +83,8 @@ def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
 
 
 def test_no_slice_at_all(full_comparison: Comparison) -> None:
-    text = comparison_said(replace(full_comparison, slices=())).in_format("text")
+    none = replace(full_comparison, slices=(), where=Where(("device",), 0))
+    text = comparison_said(none).in_format("text")
     assert "\nndcg@10 by device: no difference detected (0 slices)\n" in text
 
 

@@ -303,14 +303,13 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
     one = changed(one, metric=metric)
     group = full_comparison.worst[0]
     worst = (replace(group, group=value, moves=(replace((group.moves or ())[0], item=item),)),)
-    slices = tuple(changed(row, value=value) for row in full_comparison.slices or ())
+    slices = tuple(changed(row, attribute=value, value=value) for row in full_comparison.slices or ())
     comparisons = [
         replace(
             full_comparison,
             metrics=(one, one),
             candidate=replace(full_comparison.candidate, name=run),
             slices=slices,
-            slice_attribute=value,
             worst=worst,
             notes=(),
         )

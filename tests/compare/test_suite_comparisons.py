@@ -60,26 +60,23 @@ def test_suites_are_made_listed_replaced_and_deleted(beir: nt.Tracker) -> None:
 
 
 def test_the_table_is_that_of_the_groups(beir: nt.Tracker) -> None:
-    table = beir.suite("beir").table
-    assert [row.system for row in table.rows] == ["dense", "bm25", "splade"]
-    for row in table.rows[:2]:
-        values = [beir.compare("bm25", row.system, dataset=dataset).comparisons for dataset in SIZES]
+    board = beir.leaderboard(suite="beir").leaderboard
+    assert [run.name for run in board.runs] == ["dense", "bm25"]
+    assert [note.facts for note in board.notes if note.kind == "systems_lacking"] == [
+        {"systems": [("splade", ["beir-a", "beir-c"])]}
+    ]
+    for place, run in enumerate(board.runs):
+        values = [beir.compare("bm25", run.name, dataset=dataset).comparisons for dataset in SIZES]
         means = [one[0].metrics[0].candidate for one in values]
-        assert [cell and cell.mean for cell in row.cells] == pytest.approx(means)
-        assert row.macro is not None
-        assert row.micro is not None
-        assert row.over_datasets is not None
-        assert row.macro.mean == pytest.approx(np.mean(means))
-        assert row.micro.mean == pytest.approx(np.average(means, weights=list(SIZES.values())))
+        assert [of.standings[place].mean for of in board.slices] == pytest.approx(means)
+        macro = board.metrics[0].standings[place]
+        assert macro.mean == pytest.approx(np.mean(means))
+        assert macro.others["micro"].mean == pytest.approx(np.average(means, weights=list(SIZES.values())))
         expected = scipy.stats.ttest_1samp(means, 0.0).confidence_interval()
-        assert row.over_datasets.ci == pytest.approx((expected.low, expected.high))
-    assert [cell is None for cell in table.rows[2].cells] == [True, False, True]
-    assert table.rows[2].macro is None
-    assert [row.system for row in beir.suite("beir", "b*").table.rows] == ["bm25"]
-    frame = beir.suite("beir").to_frame()
-    assert len(frame) == 9
-    assert frame["mean"].isna().sum() == 2
-    assert r"\toprule" in beir.suite("beir").to_latex()
+        assert macro.others["over_datasets"].ci == pytest.approx((expected.low, expected.high))
+    frame = beir.leaderboard("b*", "dense", suite="beir").to_frame()
+    assert frame["slice"].fillna("").tolist() == [*[""] * 2, *(dataset for dataset in SIZES for _ in range(2))]
+    assert r"\toprule" in beir.leaderboard(suite="beir").to_latex()
 
 
 def test_the_comparison_is_that_of_the_datasets(beir: nt.Tracker) -> None:
@@ -114,25 +111,28 @@ def test_runs_belong_together_by_a_tag(beir: nt.Tracker) -> None:
     by_name = beir.compare("bm25", "dense", suite="beir").comparisons[0]
     by_tag = beir.compare("BM25", "DENSE", suite="beir", by_tag="system").comparisons[0]
     assert by_tag.metrics[0] == by_name.metrics[0]
-    assert [row.system for row in beir.suite("beir", by_tag="system").table.rows] == ["DENSE", "BM25"]
+    runs = beir.leaderboard(suite="beir", by_tag="system").leaderboard.runs
+    assert [run.name for run in runs] == ["DENSE", "BM25"]
     beir.tag_run("splade", {"system": "DENSE"}, dataset="beir-b")
     with pytest.raises(InputError, match="runs 'dense' and 'splade' of 'beir-b' both have the tag system=DENSE"):
-        beir.suite("beir", by_tag="system")
+        beir.leaderboard(suite="beir", by_tag="system")
 
 
 def test_what_is_refused(beir: nt.Tracker) -> None:
     with pytest.raises(ReferenceNotFoundError, match="there is no suite 'x'; there is 'beir'"):
-        beir.suite("x")
+        beir.leaderboard(suite="x")
     with pytest.raises(ReferenceNotFoundError, match="no dataset of suite 'beir' has both 'bm25' and 'x'"):
         beir.compare("bm25", "x", suite="beir")
-    with pytest.raises(ReferenceNotFoundError, match="the question matches no run of suite 'beir'"):
-        beir.suite("beir", "x*")
+    with pytest.raises(
+        ReferenceNotFoundError, match="two systems or more on every dataset of suite 'beir'; see the runs"
+    ):
+        beir.leaderboard("x*", suite="beir")
     with pytest.raises(NotComparableError):
         beir.compare("bm25", "dense", suite="beir", metrics="AP")
     with pytest.raises(ReferenceNotFoundError, match="no dataset 'y'"):
         beir.create_suite("other", ["beir-a", "y"])
     with pytest.raises(InputError, match="weighs groups, but a suite counts them; choose one without weights"):
-        beir.suite("beir", metrics="ndcg(weights=group)@10")
+        beir.leaderboard(suite="beir", metrics="ndcg(weights=group)@10")
     with pytest.raises(InputError, match="a suite needs datasets"):
         beir.create_suite("other", [])
     with pytest.raises(InputError, match="the name of a suite is empty"):
@@ -144,25 +144,20 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
 def test_standings_are_those_of_the_comparisons(beir: nt.Tracker) -> None:
     for dataset, n in SIZES.items():
         beir.ingest(frame_of(dataset, 0.7, n), name="colbert", dataset=dataset, labels=labels(dataset, n))
-    rows = beir.suite("beir").table.rows
-    places = {row.system: row.standing for row in rows}
-    assert places["splade"] is None
+    rows = beir.leaderboard(suite="beir").to_dict()["metrics"][0]["rows"]
     pairs = [("bm25", "dense"), ("bm25", "colbert"), ("dense", "colbert")]
     found = [beir.compare(*pair, suite="beir").comparisons[0] for pair in pairs]
     adjusted = holm([one.metrics[0].p_value for one in found])
-    beaten = {row.system: set() for row in rows[:3]}
+    beaten = {row["run"]: set() for row in rows}
     for (one, other), comparison, p in zip(pairs, found, adjusted, strict=True):
         if p is not None and p < 0.05:
             better, worse = (other, one) if comparison.metrics[0].delta > 0 else (one, other)
             beaten[better].add(worse)
     assert beaten["dense"] == {"bm25"}
-    for place, row in enumerate(rows[:3]):
-        assert row.standing is not None
-        assert {rows[other].system for other in row.standing.better_than} == beaten[row.system]
-        assert row.standing.rank == place + 1
-        assert row.standing.rank_high == 3 - len(beaten[row.system])
-    shown = beir.suite("beir").to_dict()["rows"]
-    assert set(shown[0]["better_than"]) == beaten[rows[0].system]
+    for place, row in enumerate(rows):
+        assert set(row["better_than"]) == beaten[row["run"]]
+        assert row["rank"] == place + 1
+        assert row["rank_high"] == 3 - len(beaten[row["run"]])
 
 
 def test_lower_may_be_better(beir: nt.Tracker) -> None:
@@ -171,9 +166,10 @@ def test_lower_may_be_better(beir: nt.Tracker) -> None:
             times = pd.DataFrame({"group": [f"q{query}" for query in range(n)], "value": np.linspace(1.0, most, n)})
             of_metric = {"metric": "external:latency", "direction": "lower", "range": (0, 99)}
             beir.log_results(times, name=name, dataset=dataset, **of_metric)
-    table = beir.suite("beir", metrics="external:latency").table
-    assert ([row.system for row in table.rows], table.direction) == (["dense", "bm25"], "lower")
-    assert "dense has the lowest macro " in str(beir.suite("beir", metrics="external:latency"))
+    ranked = beir.leaderboard(suite="beir", metrics="external:latency")
+    board = ranked.leaderboard
+    assert ([run.name for run in board.runs], board.metrics[0].direction) == (["dense", "bm25"], "lower")
+    assert ": dense leads by macro " in str(ranked)
     found = beir.compare("bm25", "dense", suite="beir", metrics="external:latency").comparisons[0]
     assert (found.metrics[0].verdict, found.metrics[0].delta < 0) == ("improved", True)
     gated = beir.gate("bm25", suite="beir", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
@@ -211,8 +207,8 @@ def test_a_dataset_of_equal_differences_is_unknown(tracker: nt.Tracker, value: f
     assert told in " ".join(str(result).split())
     gated = tracker.gate("new", suite="both", baseline="old", margin=0.01, dry_run=True, **of_metric)
     assert gated.decision == "inconclusive"
-    table = tracker.suite("both", metrics=of_metric["metric"]).table
-    assert [row.standing.better_than for row in table.rows if row.standing is not None] == [(), ()]
+    board = tracker.leaderboard(suite="both", metrics=of_metric["metric"]).leaderboard
+    assert [standing.better_than for standing in board.metrics[0].standings] == [(), ()]
     assert "improved by" not in str(result)
     page = tracker.report("old", ["new"], suite="both", metrics=of_metric["metric"])
     assert "no difference detected" in " ".join(page.to_html().split())
@@ -223,9 +219,9 @@ def test_a_system_whose_results_are_equal_on_a_dataset_has_no_interval(tracker: 
     given = {"metric": "quality", "direction": "higher", "range": (0, 1)}
     for dataset, values in (("large", {f"q{i}": i / 200 for i in range(200)}), ("tiny", {"a": 0.5, "b": 0.5})):
         tracker.log_results(values, name="flat", dataset=dataset, **given)
-    (flat,) = (row for row in tracker.suite("both", metrics=of_metric["metric"]).table.rows if row.system == "flat")
-    assert flat.macro is not None
-    assert (flat.macro.ci, flat.macro.standard_error) == (None, None)
+    board = tracker.leaderboard(suite="both", metrics=of_metric["metric"]).to_dict()
+    (flat,) = (row for row in board["metrics"][0]["rows"] if row["run"] == "flat")
+    assert (flat["ci"], flat["micro_ci"]) == (None, None)
 
 
 def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> None:
@@ -237,9 +233,14 @@ def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> 
     assert [delta.verdict for delta in found.slices] == ["improved", "identical", "identical"]
     assert found.metrics[0].standard_error == pytest.approx(found.slices[0].standard_error / 3)
     assert (found.metrics[0].verdict, found.notes) == ("improved", ())
-    rows = {row.system: row for row in beir.suite("beir").table.rows}
-    assert rows["copy"].standing is not None
-    assert list(rows)[rows["copy"].standing.better_than[0]] == "dense"
+    board = beir.leaderboard(suite="beir").to_dict()["metrics"][0]
+    rows = {row["run"]: row for row in board["rows"]}
+    assert rows["copy"]["better_than"][0] == "dense"
+    (pair,) = (of for of in board["pairs"] if (of["candidate"], of["baseline"]) == ("copy", "dense"))
+    macro = found.metrics[0]
+    assert (pair["delta"], pair["p_value"]) == pytest.approx((macro.delta, macro.p_value))
+    assert pair["ci"] == pytest.approx(macro.ci)
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (macro.wins, macro.ties, macro.losses)
 
 
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:

@@ -22,7 +22,7 @@ WORDS_TO_AVOID = {
     r"(?<!there )(?<!There )\b(?:is|are|was|were) no\b(?! longer)": "'is not a ...' or 'has no ...'",
     r"\b(?:is|are|was|were|be|been) told\b": "say who says it: 'the command prints', 'a note says'",
     r"\bbut for\b": "'except' or 'apart from'",
-    r"\bstands?\b(?!-)(?! for\b)(?! up\b)(?! in their places: were\b)": "'is'",
+    r"\bstands?\b(?!-)(?! for\b)(?! out\b)(?! up\b)(?! in their places: were\b)": "'is'",
     r"\bone asks\b": "name the question",
     r"\bnever guessed\b": "say the rule",
     r"\bwitness(?:es)?\b": "'independent'",

@@ -49,7 +49,15 @@ def test_words_to_avoid_are_found(text: str, instead: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["There is no label.", "It is no longer open.", "NDCG stands for a name.", "a stand-in", "a standard"]
+    "text",
+    [
+        "There is no label.",
+        "It is no longer open.",
+        "NDCG stands for a name.",
+        "It stands out.",
+        "a stand-in",
+        "a standard",
+    ],
 )
 def test_plain_words_pass(text: str) -> None:
     assert avoided(Passage(ROOT / "README.md", 1, text)) == []

@@ -1048,6 +1048,14 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
         {},
     ),
     ("rows with a score", "r.csv", "question,doc_id,score\nb,x,.1\na,d,3\nb,y,.9\n", {"a": ["d"], "b": ["y", "x"]}, {}),
+    (
+        "an id that is always the same",
+        "r.jsonl",
+        ranked(lambda q, t, r: {"promptId": "p", "vars": {"question": t}, "response": {"output": r}}),
+        RANKED_BY_TEXT,
+        {},
+    ),
+    ("rows with a position", "r.csv", "Question,Position,Document\nb,2,x\nb,1,y\n", {"b": ["y", "x"]}, {}),
     ("rows in order", "r.csv", "question,doc_id\nb,y\na,d\nb,x\n", {"a": ["d"], "b": ["y", "x"]}, {"items": "doc_id"}),
     (
         "objects with scores",

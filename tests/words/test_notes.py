@@ -127,6 +127,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"metrics": ["AP", "P@1"]},
         "no judged item counts in either run under AP, P@1: were ids renamed? Then carry the labels to them with",
     ),
+    "systems_lacking": (
+        {"systems": [("bm25", ["shop"]), ("dense", ["shop", "books"])]},
+        "left out: bm25 has no run on shop; dense has no run on shop, books",
+    ),
     "runs_lacking": (
         {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
         "left out: 2 runs without AP under labels version 3, such as bm25; to add the results",

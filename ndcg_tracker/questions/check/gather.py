@@ -24,7 +24,7 @@ from ndcg_tracker.questions.check.question import CheckQuestion
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.small_sets import TOLERANCE
 from ndcg_tracker.words.notes import note_text
-from ndcg_tracker.words.texts import shown, shown_name
+from ndcg_tracker.words.texts import counted, shown, shown_name
 
 T = TypeVar("T")
 
@@ -79,6 +79,9 @@ def gathered(
         **(empty_lists(results, reading.of_run(labels), of_golden) if {*of_golden} - lists.keys() else {}),
         **lists,
     }
+    for of, name, n in ((labels, names[0], len(of_golden)), (results, names[1], len(lists))):  # of a known format
+        if path_of(of) is not None and not any(line.startswith(f"{name}: ") for line in read):
+            read.append(f"{name}: read {counted(n, 'query')}")
     cutoffs = [metric.cutoff for metric in metrics]
     cutoff = None if None in cutoffs else max(filter(None, cutoffs))
     if baseline is not None and not question.accept:

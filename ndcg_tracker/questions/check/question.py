@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
-from ndcg_tracker.asked import Everyday, Option, Texts
+from ndcg_tracker.asked import Everyday, Option
 
 CheckedMetrics = Annotated[
     str | Sequence[str],
     Everyday(
         "A metric, such as RR@10; repeatable. The first one decides.",
-        ("--metric", "-m"),
         default="those of the baseline, else ndcg@10 with grades and RR@10 without, and hit@5",
-        typed=Texts,
         read=list,
     ),
 ]

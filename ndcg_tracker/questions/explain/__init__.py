@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 Group = Annotated[str | int | None, Everyday("The group to explain.", metavar="KEY", default="all", typed=str | None)]
 GroupMetric = Annotated[
-    str | None,
-    Everyday(
-        "A cg, dcg or ndcg metric that both runs have.",
-        ("--metric", "-m"),
-        default="ndcg@10, else the first they share",
-    ),
+    str | None, Everyday("A cg, dcg or ndcg metric that both runs have.", default="ndcg@10, else the first they share")
 ]
 BySlices = Annotated[str | None, Everyday("Also show the change in each slice of this attribute.", metavar="ATTRIBUTE")]
 LabelsBaseline = Annotated[int | None, Option("Evaluate the baseline against these labels.", metavar="VERSION")]

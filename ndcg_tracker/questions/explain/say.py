@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.compare.say_tables import NO_VALUE, SLICES_SHOWN, whose
+from ndcg_tracker.compare.say_tables import SLICES_SHOWN, whose
+from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.questions.explain.decide import (
     ChangeParts,
     ChangeTotals,

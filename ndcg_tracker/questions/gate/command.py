@@ -29,8 +29,7 @@ FAIL, INCONCLUSIVE = 3, 4
 
 Junit = Annotated[str | None, Option("Write a JUnit report.", metavar="FILE")]
 ReportPage = Annotated[
-    str | None,
-    Option("Write the report page; Markdown output then has its picture and a link.", metavar="FILE"),
+    str | None, Option("Write the report page; Markdown output then has its picture and a link.", metavar="FILE")
 ]
 
 

@@ -223,7 +223,7 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
     for is_low, kind in kinds:
         rows = [row for row in fallen if row.low_information == is_low]
         if rows:
-            asked = replace(question.options, dataset=baseline.dataset, by=rows[0].attribute, top=CompareOptions.top)
+            asked = replace(question.options, dataset=baseline.dataset, by=(rows[0].attribute,), top=CompareOptions.top)
             command = ("ndcg-track", "compare", *(arm.name for arm in runs.arms), *words(asked))
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
             notes.append(Note(kind, {"slices": named}, command))

@@ -27,9 +27,8 @@ from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparison_on_suite, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
-from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
-from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
+from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
@@ -247,7 +246,7 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
         comparison, (on_suite,) = comparison_on_suite(question.systems, pairs, (), options)
         return GateFacts(basis, comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
     baseline = runs.baseline.run
-    pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
+    pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options, are_sliced=False))
     (results,) = pair.results
     ids = results.pairing.group_ids
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)

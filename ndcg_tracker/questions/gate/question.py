@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Everyday, Made, OnSuite, Option, Texts, checked_margin
+from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Everyday, Made, OnSuite, Option, checked_margin
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -49,7 +49,7 @@ def _margin(text: str) -> float | Literal["auto"]:
         ) from None
 
 
-DecidingMetric = Annotated[str, Everyday("The metric that decides.", ("--metric", "-m"))]
+DecidingMetric = Annotated[str, Everyday("The metric that decides.")]
 AllowedDrop = Annotated[
     Margin,
     Everyday(
@@ -61,15 +61,13 @@ AllowedDrop = Annotated[
 ]
 OfScope = Annotated[Scope, Option("Decide for all groups like these, or only for these (exact, no test).")]
 OfUnjudged = Annotated[
-    Unjudged,
-    Option("What unjudged items may be worth: up to the mean gain at their rank, or nothing."),
+    Unjudged, Option("What unjudged items may be worth: up to the mean gain at their rank, or nothing.")
 ]
 GivenRepeats = Annotated[
     str | Sequence[str],
     Option(
         "A repeat of the baseline for --margin auto, or tag:KEY=VALUE for those with a tag; repeatable.",
         metavar="RUN",
-        typed=Texts,
         read=tuple,
     ),
 ]
@@ -82,18 +80,10 @@ BySlices = Annotated[
     str | None, Option("Also judge slices of this attribute, each by --slice-margin.", metavar="ATTRIBUTE")
 ]
 SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
-GivenHarm = Annotated[
-    str | None,
-    Everyday("At most this share of groups may lose over X points.", ("--max-harm",), metavar="X:SHARE%"),
-]
+GivenHarm = Annotated[str | None, Everyday("At most this share of groups may lose over X points.", metavar="X:SHARE%")]
 GivenLimits = Annotated[
     Mapping[str, str] | Sequence[str],
-    Option(
-        "Also FAIL if a measure of the run rises (or with - falls) by more; repeatable.",
-        ("--limit",),
-        metavar="NAME=+X[%]",
-        typed=Texts,
-    ),
+    Option("Also FAIL if a measure of the run rises (or with - falls) by more; repeatable.", metavar="NAME=+X[%]"),
 ]
 
 TrustJudge = Annotated[bool, Option("Decide by the labels of --judge alone, although nobody checks them.")]

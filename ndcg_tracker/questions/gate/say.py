@@ -11,7 +11,6 @@ from ndcg_tracker.compare.decide import closing_note
 from ndcg_tracker.compare.results import Comparison, Unjudged
 from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words
 from ndcg_tracker.compare.say_tables import (
-    NO_VALUE,
     change_words,
     facts,
     group_tables,
@@ -20,6 +19,7 @@ from ndcg_tracker.compare.say_tables import (
     requests,
 )
 from ndcg_tracker.compare.say_tables import slice_tables as tables_of_slices
+from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,

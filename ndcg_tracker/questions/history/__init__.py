@@ -76,15 +76,12 @@ def history_report(
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
 
-        def without(row: HistoryRow | None) -> History:
-            if suite is None:
-                return history_of(tx, dataset, metric, chosen, without_run_id=row and row["run_id"])
-            from ndcg_tracker.questions.history.gather_suite import history_on_suite
-
-            return history_on_suite(tx, suite, metric, chosen, by_tag, without=row and row["run"])
+        def without(run: str | None) -> History:
+            is_suite = suite is not None
+            return history_of(tx, suite or dataset, metric, chosen, is_suite=is_suite, by_tag=by_tag, without=run)
 
         found = without(None)
-        new = new_steps_of(found, lambda: without(found.rows[-1])) if new_steps else None
+        new = new_steps_of(found, lambda: without(found.rows[-1]["run"])) if new_steps else None
     return HistoryResult(found, new)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
+from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -23,7 +26,6 @@ from ndcg_tracker.questions.history.say import MOST_CHANGES, HistoryRow, history
 from ndcg_tracker.questions.history.steps import (
     FoundStep,
     at_groups,
-    by_task,
     changed,
     differences,
     different_labels,
@@ -41,7 +43,8 @@ from ndcg_tracker.questions.history.steps import (
 from ndcg_tracker.runs.judges import FAR_BELOW, counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
-from ndcg_tracker.statistics.t_test import limited, t_interval
+from ndcg_tracker.statistics.stratified import stratified, stratum_mean
+from ndcg_tracker.statistics.t_test import TTest, limited, t_interval
 from ndcg_tracker.words.notes import Note, carry_command, in_words
 from ndcg_tracker.words.texts import about
 
@@ -147,84 +150,218 @@ def under_labels(
     return judge, {record.run_id: record for record in records}  # they are sorted by run and label version
 
 
+@dataclass(frozen=True, slots=True)
+class _System:
+    """A run of a dataset, or a system with a run on every dataset of a suite: its runs, and what is stored of them."""
+
+    name: str
+    runs: tuple[RunRecord, ...]
+    records: tuple[HistoryRecord, ...]
+
+    @property
+    def latest(self) -> RunRecord:
+        """The latest of its runs; since that run a system has a macro mean."""
+        return max(self.runs, key=lambda run: (run.created_at_utc, run.id))
+
+    @property
+    def tasks(self) -> tuple[object, ...]:
+        """The conditions for comparing it on each dataset: labels, and the items that it ranks."""
+        return tuple((record.label_set_version, record.sample) for record in self.records)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The versions of the labels."""
+        return tuple(record.label_set_version for record in self.records)
+
+    @property
+    def macro(self) -> TTest:
+        """The mean of its means."""
+        strata = [
+            stratum_mean(
+                of.n_groups, of.mean or 0.0, None if of.std_dev is None else of.std_dev / math.sqrt(of.n_groups)
+            )
+            for of in self.records
+        ]
+        return stratified(strata, [1.0] * len(strata))
+
+    @property
+    def record(self) -> HistoryRecord:
+        """What is stored of its run, or of all of them together."""
+        if len(self.records) == 1:
+            return self.records[0]
+        latest = self.latest
+        return replace(
+            self.records[-1],
+            run_id=latest.id,
+            run=self.name,
+            created_at_utc=latest.created_at_utc,
+            git_commit=latest.git_commit,
+            mean=self.macro.mean,
+            std_dev=None,
+            n_groups=sum(of.n_groups for of in self.records),
+        )
+
+
 def history_of(
     tx: ReadTransaction,
-    dataset: str,
+    place: str,
     metric: str,
     wanted: HistoryFilter,
     *,
+    is_suite: bool = False,
+    by_tag: str | None = None,
     most_steps: int | None = None,
-    without_run_id: int | None = None,
+    without: str | None = None,
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the latest labels that it was evaluated under.
 
-    These are labels of the judge that counts, or of the judge or version that the filter names. ``most_steps``: with
-    more runs than this, steps are not searched, because that reads the results of all their groups. ``without_run_id``:
-    a run to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a
-    wrong text.
+    These are labels of the judge that counts, or of the judge or version that the filter names. Of a suite it is the
+    macro mean of every system that has a run on each dataset; then steps are those of the mean over all groups, in
+    which each group of a dataset of n groups weighs 1/n, and a system counts if all of its runs do. Parameters:
+    ``place``: a dataset or, with ``is_suite``, a suite, whose systems are named by ``by_tag``. ``most_steps``: with
+    more runs than this, steps are not searched, because that reads the results of all their groups. ``without``: a run
+    or system to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset or suite, and if no
+    system has the metric on every dataset; MetricError for a wrong text.
     """
-    known = tx.datasets.known(dataset)
-    dataset_id, dataset = known.id, known.name
-    parsed = known_metric(tx, dataset_id, parse_metric(metric))
-    text = str(parsed)
-    judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
-    runs = tx.runs.all(dataset)
-    chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in newest]), wanted.tags)
-    details = {run.id: run for run in chosen[-(wanted.last or 0) :] if run.id != without_run_id}
-    records = [newest[run_id] for run_id in details]
-    notes = [*left_out, *different_labels(records, dataset, metric)]
-    versions = sorted({record.label_set_version for record in records})
-    steps: dict[int, FoundStep] = {}
-    if most_steps is not None and len(records) > most_steps:
-        for of_task in by_task(records):
-            steps |= differences(of_task)
-    elif parsed.shown_only is None:
-        steps = steps_of(tx, dataset, text, records, newest, notes)
-    else:
-        notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
-    notes += sample_notes(records)
-    # iterations of one training are not retrainings
-    if all(run.is_checkpoint for run in details.values()):
-        notes = [note for note in notes if note.kind != "few_runs"]
-    notes += lacking_groups(list(details.values()), records, parsed)
-    notes += study_notes(list(details.values()), records, dataset, metric, judge)
-    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
-    shares = judged_shares_of(tx, records, parsed)
-    rows = [
-        history_row(
-            record,
-            details,
-            parsed,
-            steps.get(record.run_id),
-            no_interval,
-            judged=shares.get(record.run_id),
-            judge=judge,
+    suite = tx.suites.known(place) if is_suite else None
+    known = [tx.datasets.known(name) for name in (suite.datasets if suite is not None else (place,))]
+    parsed = parse_metric(metric)
+    parsed = known_metric(tx, known[0].id, parsed) if suite is None else suite_metric(tx, suite, parsed)
+    datasets = [_Newest(of.name, of.id, *under_labels(tx, wanted, of.id, of.name, parsed)) for of in known]
+    runs = [] if is_suite else tx.runs.all(datasets[0].name)
+    every, notes = _systems(tx, datasets, wanted, by_tag) if is_suite else _single_runs(runs, datasets[0], wanted)
+    chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
+    systems = [system for system in chosen[-(wanted.last or 0) :] if system.name != without]
+    if is_suite and not systems and without is None:
+        what = f" and {wanted.words}" if every and wanted.words else ""
+        raise ReferenceNotFoundError(
+            f"no system has {metric}{what} on every dataset of suite {place!r}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(place)}",
         )
-        for record in records
-    ]
+    for at, of in enumerate(datasets):
+        notes += different_labels([system.records[at] for system in systems], of.name, metric)
+    steps: dict[int, FoundStep] = {}
+    tasks = [[system for system in systems if system.tasks == one] for one in dict.fromkeys(of.tasks for of in systems)]
+    if parsed.shown_only is not None:
+        notes.append(Note("shown_only", {"metric": str(parsed), "why": parsed.shown_only}))
+    elif most_steps is not None and len(systems) > most_steps:
+        for of_task in tasks:
+            steps |= differences([system.record for system in of_task])
+    else:
+        for of_task in tasks:
+            steps |= _steps(tx, datasets, parsed, of_task, notes)
+    if not is_suite:
+        notes += sample_notes([system.record for system in systems])
+    if all(system.runs[0].is_checkpoint for system in systems):  # iterations of one training are not retrainings
+        notes = [note for note in notes if note.kind != "few_runs"]
+    for at in range(len(datasets)):
+        notes += lacking_groups([of.runs[at] for of in systems], [of.records[at] for of in systems], parsed)
+    if not is_suite:
+        every_record, judge = [system.record for system in systems], datasets[0].judge
+        notes += study_notes([system.runs[0] for system in systems], every_record, datasets[0].name, metric, judge)
+    details = {system.latest.id: replace(system.latest, name=system.name) for system in systems}
+    shares = [judged_shares_of(tx, [of.records[at] for of in systems], parsed) for at in range(len(datasets))]
+    judges = " ".join(dict.fromkeys(of.judge for of in datasets if of.judge))
+    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None or is_suite
+    rows = []
+    for system in systems:
+        judged = [of_dataset.get(run.id) for run, of_dataset in zip(system.runs, shares, strict=True)]
+        share = None if None in judged else sum(filter(None, judged)) / len(judged)
+        step = steps.get(system.latest.id)
+        row = history_row(system.record, details, parsed, step, no_interval, judged=share, judge=judges)
+        if is_suite:
+            row["ci"], row["suite"] = limited(system.macro.ci, parsed.limits), place
+            row["label_set_versions"] = system.versions
+        rows.append(row)
     if parsed.counts_missing:
-        mark_vanished(rows, [[(one.run, one.n_missing, one.n_groups) for one in task] for task in by_task(records)])
-    of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
-    marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
+        mark_vanished(
+            rows,
+            [
+                [(o.name, sum(r.n_missing for r in o.records), sum(r.n_groups for r in o.records)) for o in of_task]
+                for of_task in tasks
+            ],
+        )
+    of_versions = [
+        [row for system, row in zip(systems, rows, strict=True) if system.versions == versions]
+        for versions in sorted({system.versions for system in systems})
+    ]
+    marked = next(filter(None, [mark_judged(of_version) for of_version in reversed(of_versions)]), None)
+    if is_suite:
+        distinct = [note for at, note in enumerate(notes) if note not in notes[:at]]
+        return History(tuple(rows), tuple(distinct), len(every), len(every), dataset=place)
+    return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, runs, (parsed, metric), wanted, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """What each run of a dataset has of a metric under its latest labels, by run id, and whose labels these are."""
+
+    name: str
+    id: int
+    judge: str
+    records: Mapping[int, HistoryRecord]
+
+
+def _single_runs(runs: Sequence[RunRecord], of: _Newest, wanted: HistoryFilter) -> tuple[list[_System], list[Note]]:
+    """Return the wanted runs of a dataset that have the metric, and a note on checkpoints left out."""
+    chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in of.records]), wanted.tags)
+    return [_System(run.name, (run,), (of.records[run.id],)) for run in chosen], left_out
+
+
+def _systems(
+    tx: ReadTransaction, datasets: Sequence[_Newest], wanted: HistoryFilter, by_tag: str | None
+) -> tuple[list[_System], list[Note]]:
+    """Return the systems that have the metric on every dataset of a suite, oldest latest run first, and notes."""
+    pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
+    notes = list[Note]()
+    for of in datasets:
+        run_of, left_out = by_system(tx, of.name, by_tag, tags=wanted.tags)
+        notes += left_out
+        for system, run in run_of.items():
+            if run.id in of.records and of.records[run.id].mean is not None:
+                pairs_of.setdefault(system, []).append((run, of.records[run.id]))
+    complete = {system: pairs for system, pairs in pairs_of.items() if len(pairs) == len(datasets)}
+    systems = [_System(name, *zip(*pairs, strict=True)) for name, pairs in complete.items()]
+    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id)), notes
+
+
+def _of_dataset(
+    tx: ReadTransaction,
+    of: _Newest,
+    found: tuple[list[HistoryRow], Sequence[Sequence[HistoryRow]], tuple[str, str] | None],
+    systems: Sequence[_System],
+    runs: Sequence[RunRecord],
+    asked_metric: tuple[Metric, str],
+    wanted: HistoryFilter,
+    notes: list[Note],
+) -> History:
+    """Return the history of one dataset, with notes on judged shares and changed ids, and what new labels did.
+
+    Parameters: ``found``: the rows, those under each version of the labels, and the runs whose means go with the judged
+    share. ``runs``: all of the dataset.
+    """
+    (rows, of_versions, marked), (parsed, metric) = found, asked_metric
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
-    told = [] if parsed.is_external else _other_ids(tx, dataset, rows, list(details.values()), parsed)
+    told = [] if parsed.is_external else _other_ids(tx, of.name, rows, [system.runs[0] for system in systems], parsed)
     notes += told
     if marked is not None and not told:
-        fell = any((of := row.get("goes_with_judged")) is not None and of[1] <= FAR_BELOW * of[0] for row in rows)
+        fell = any(
+            (shares := row.get("goes_with_judged")) is not None and shares[1] <= FAR_BELOW * shares[0] for row in rows
+        )
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
-        words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
+        words = (*marked, "--metric", metric, "--dataset", of.name, "--all", *judge_option(of.judge), *asked)
         needed = ("ndcg-track", "labels", "needed", *words)
-        facts, command = ({"fell": True}, carry_command(dataset)) if fell else ({}, needed)
+        facts, command = ({"fell": True}, carry_command(of.name)) if fell else ({}, needed)
         notes.append(Note("goes_with_judged", facts, command))
-    ids = [record.label_set_id for record in records]
+    ids = [system.record.label_set_id for system in systems]
     for at in [at for at in range(1, len(ids)) if ids[at] != ids[at - 1]][-MOST_CHANGES:]:
-        runs = [details[record.run_id] for record in records[at - 1 : at + 1]]
-        split = labels_or_ranking(tx, runs, ids[at - 1 : at + 1], parsed)
+        both = [system.runs[0] for system in systems[at - 1 : at + 1]]
+        split = labels_or_ranking(tx, both, ids[at - 1 : at + 1], parsed)
         rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
-    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
-    view = LabelView(labels=wanted.version, judge=judge)
-    adding = "" if newest or not runs else adding_words(tx, runs, [metric], view, every=True)
-    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset, adding)
+    others = () if of.records else tuple(use.metric for use in tx.evaluations.metrics(of.id, of.judge))
+    view = LabelView(labels=wanted.version, judge=of.judge)
+    adding = "" if of.records or not runs else adding_words(tx, runs, [metric], view, every=True)
+    return History(tuple(rows), tuple(notes), len(of.records), len(runs), others, of.name, adding)
 
 
 def _other_ids(
@@ -350,63 +487,54 @@ def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metr
     }
 
 
-def steps_of(
-    tx: ReadTransaction,
-    dataset: str,
-    metric: str,
-    records: Sequence[HistoryRecord],
-    newest: Mapping[int, HistoryRecord],
-    notes: list[Note],
+def _steps(
+    tx: ReadTransaction, datasets: Sequence[_Newest], metric: Metric, systems: Sequence[_System], notes: list[Note]
 ) -> dict[int, FoundStep]:
-    """Return the steps at the runs by run id, and add to the notes what could not be compared.
+    """Return the steps at runs under the same labels that rank the same items, by run id.
 
-    Each run is paired with the runs under the same version of the labels that rank the same items, whatever runs are
-    between them. ``newest``: the records of all runs of the dataset by id; their repeats show how much runs scatter if
-    the history does not.
+    Each is paired with the others, whatever runs are between them; add to the notes what could not be compared.
     """
-    steps: dict[int, FoundStep] = {}
-    for of_version in by_task(records):
-        if len(of_version) > 1:
-            steps |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
-    return steps
-
-
-def _steps_of_version(
-    tx: ReadTransaction,
-    dataset: str,
-    metric: str,
-    records: Sequence[HistoryRecord],
-    newest: Mapping[int, HistoryRecord],
-    notes: list[Note],
-) -> dict[int, FoundStep]:
-    """Return the steps at runs under one version of the labels."""
-    dataset_id = tx.datasets.known(dataset).id
-    results = tx.evaluations.results_of([record.evaluation_id for record in records])
+    if len(systems) < 2:
+        return {}
+    results = [
+        tx.evaluations.results_of([system.records[at].evaluation_id for system in systems])
+        for at in range(len(datasets))
+    ]
     pruned = tx.runs.prunings()
-    are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
+    are_kept = [
+        all(run.id not in pruned or of_run[0].size > 0 for run, of_run in zip(system.runs, own, strict=True))
+        for system, own in zip(systems, zip(*results, strict=True), strict=True)
+    ]
     if not all(are_kept):
         notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
-        records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
-        if len(records) < 2:
+        systems, results = list(compress(systems, are_kept)), [list(compress(of, are_kept)) for of in results]
+        if len(systems) < 2:
             return {}
-    parsed = parse_metric(metric)
-    weights = tx.groups.weights(dataset_id) if parsed["weights"] != "none" else None
-    if any(not _is_mean(parsed, record, each, weights) for record, each in zip(records, results, strict=True)):
+    records, first, is_suite = [system.record for system in systems], datasets[0], len(datasets) > 1
+    weights = tx.groups.weights(first.id) if metric["weights"] != "none" else None
+    if any(not _is_mean(metric, record, each, weights) for record, each in zip(records, results[0], strict=True)):
         no_inference = Note("means_weigh_groups")
         if no_inference not in notes:
             notes.append(no_inference)
         return differences(records)
-    ids, values, kept = side_by_side(results)
-    if ids is not results[0][0]:
-        notes += group_notes(records, results, ids, kept)
-    runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
-    scale = None if weights is None else weights.weights_of(ids)
+    each = [side_by_side(of_dataset) for of_dataset in results]
+    for at, (ids, _, kept) in enumerate(each):
+        if ids is not results[at][0][0]:
+            notes += group_notes([system.records[at] for system in systems], results[at], ids, kept)
+    if is_suite and not all(ids.size for ids, _, _ in each):  # then only the means can be compared
+        return differences(records)
+    in_all = np.logical_and.reduce([kept for _, _, kept in each])
+    values = np.concatenate([of_runs[in_all[kept]] for _, of_runs, kept in each], axis=1)
+    scale = None if weights is None else weights.weights_of(each[0][0])
+    if is_suite:
+        shares = np.concatenate([np.full(ids.size, 1 / ids.size) for ids, _, _ in each])
+        scale = shares * shares.size / shares.sum()
     tested = steps_with_scatter(values, scale)
-    if tested.is_unsure:
-        families = _repeats(tx, dataset, newest, records[0].label_set_version, ids)
+    if tested.is_unsure and not is_suite:
+        families = _repeats(tx, first.name, first.records, records[0].label_set_version, each[0][0])
         tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
-    notes += [note for note in scatter_notes(tested, dataset) if note not in notes]
-    return found_steps([run.run_id for run in runs], tested)
+    notes += [note for note in scatter_notes(tested, None if is_suite else first.name) if note not in notes]
+    return found_steps([record.run_id for record in compress(records, in_all.tolist())], tested)
 
 
 def _repeats(

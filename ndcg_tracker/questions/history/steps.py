@@ -187,14 +187,6 @@ def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
     return [*of_shares, Note("history_of_samples", {"samples": some, "n_runs": len(records)})]
 
 
-def by_task(records: Sequence[HistoryRecord]) -> list[list[HistoryRecord]]:
-    """Return the records split into comparable parts, by labels and sampled items."""
-    apart: dict[object, list[HistoryRecord]] = {}
-    for record in records:
-        apart.setdefault((record.label_set_version, record.sample), []).append(record)
-    return list(apart.values())
-
-
 def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, FoundStep]:
     """Return the steps by run id; ``run_ids``: of the runs that were tested, oldest first."""
     steps = {}

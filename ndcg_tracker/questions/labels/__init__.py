@@ -34,20 +34,14 @@ OtherVersion = Annotated[
     int | None, Option("The version to compare it with.", metavar="[OTHER]", default="the latest", is_positional=True)
 ]
 TopLabels = Annotated[int, Option("How many changed labels to show.", least=0)]
-Judges = Annotated[
-    str,
-    Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only two", is_optional=True),
-]
-ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.", ("--metric", "-m"))]
+Judges = Annotated[str, Option("A judge; give one or two.", metavar="NAME", default="the only two", is_optional=True)]
+ByMetric = Annotated[str, Option("Errors are among the first ranks up to its cutoff.")]
 TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
 CheckedJudge = Annotated[
-    str | None,
-    Option("The judge to check, instead of filling holes in people's labels.", ("--judge",), metavar="NAME"),
+    str | None, Option("The judge to check, instead of filling holes in people's labels.", metavar="NAME")
 ]
 SampleBudget = Annotated[int, Option("How many items people grade in all, with those graded before.", metavar="N")]
-CheckedMetric = Annotated[
-    str | None, Option("The metric, with its cutoff.", ("--metric", "-m"), default="the first that both runs have")
-]
+CheckedMetric = Annotated[str | None, Option("The metric, with its cutoff.", default="the first that both runs have")]
 Seed = Annotated[
     str | None,
     Option("Seed of the order of the queries, fixed for good.", metavar="TEXT", default="a digest of the labels"),

@@ -22,10 +22,7 @@ NeededVersion = Annotated[
     ),
 ]
 SettledMetric = Annotated[
-    str | None,
-    Option(
-        "The metric whose difference to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"
-    ),
+    str | None, Option("The metric whose difference to settle.", default="the first with bounds that all runs have")
 ]
 NeededMetric = Annotated[Metric | None, Made(SettledMetric, lambda text: None if text is None else parse_metric(text))]
 

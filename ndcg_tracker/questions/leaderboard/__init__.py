@@ -27,7 +27,7 @@ TESTED = ("metrics", "suite", "by_tag", "test", "by", "missing", "measures", "la
 """Options of tests and tables, which the order by means alone does not need."""
 
 
-@asks(LeaderboardQuestion, but=("suite", "by_tag"))
+@asks(LeaderboardQuestion)
 def leaderboard(self: HasStore, *runs: Runs, **keywords: Unpack[LeaderboardKeywords]) -> LeaderboardResult:
     """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
@@ -39,8 +39,10 @@ def leaderboard(self: HasStore, *runs: Runs, **keywords: Unpack[LeaderboardKeywo
     whole runs to show next to the metrics, such as latency, by the name of their tag or parameter. ``labels``: a
     version of the labels, or "newest"; by default the latest that most runs share. ``judge``: whose labels (see
     ``compare``). ``check_with``: who checked this judge; then pairs and ranks are by these answers, and means by the
-    judge alone. Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for
-    options that do not go together.
+    judge alone. ``suite``: rank systems by their macro mean over the datasets of this suite, each of which is a slice;
+    ``runs`` are then names of systems or patterns, and a system without a run on some dataset is left out. ``by_tag``:
+    runs of one system share the value of this tag, not their name. Raises: ReferenceNotFoundError; NotComparableError,
+    with the command that fixes it; InputError for options that do not go together.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult, leaderboard_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from ndcg_tracker.asked import OfSuite
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.leaderboard import leaderboard as ask_leaderboard
@@ -13,7 +12,7 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 """How a leaderboard is printed."""
 
 
-@takes(ask_leaderboard, OfSuite, runs=("runs",))
+@takes(ask_leaderboard, runs=("runs",))
 def leaderboard(
     asked: Asked,
     all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
@@ -24,20 +23,15 @@ def leaderboard(
     The best mean of the first metric comes first. Ranks are intervals that hold for all runs at once with 95%
     confidence; all pairs of runs are tested.
 
-    --suite shows systems on every dataset and over all datasets. Runs of the same name are one system; a system without
-    a run on some dataset has no mean over the suite. Intervals show what other queries of these datasets, and what
-    other datasets like these, would give.
+    --suite ranks systems by the mean of the datasets' means. Runs of the same name are one system; a system without a
+    run on some dataset is left out. Intervals show what other queries of these datasets, and what other datasets like
+    these, would give.
 
     Example: ndcg-track leaderboard -m ndcg@10 -m map --dataset shop
     """
-    from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 
-    suited, asked = asked.apart(OfSuite)
     with options.tracker() as tracker:
-        if suited.suite is not None:
-            tables = asked.on_suite(tracker.suite, suited).tables
-            options.show_answer(suite_tables_said(*tables), format)
-            return
         result = asked.of(tracker.leaderboard)
     if format not in ("text", "markdown", "html"):
         for note in result.notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -10,6 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.options import LeaderboardTest
 from ndcg_tracker.compare.results import JudgedSpan, LabelSetRef, RunRef
+from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Direction, Metric
 from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.statistics.many_tests import (
@@ -22,9 +24,9 @@ from ndcg_tracker.statistics.many_tests import (
     largest_t,
 )
 from ndcg_tracker.statistics.repeats import crossed_t
-from ndcg_tracker.statistics.stratified import of_strata, stratified, stratum_mean
+from ndcg_tracker.statistics.stratified import StratumMean, of_strata, stratified, stratum_mean
 from ndcg_tracker.statistics.t_distribution import two_sided_t
-from ndcg_tracker.statistics.t_test import TTest, limited, t_interval
+from ndcg_tracker.statistics.t_test import TTest, limited, sample_std_dev, t_interval
 from ndcg_tracker.words.notes import Note
 
 LEVEL = 0.95
@@ -41,7 +43,9 @@ class Standing:
     all runs minus those that are significantly worse; they hold for all runs at once with 95% confidence.
     ``is_tied_with_best``: whether it is not significantly different from the run with the best mean. ``better_than``:
     the places in the leaderboard, from 0, of the runs that it is significantly better than. ``judged``: the share of
-    its first ranks with a label, None if not known.
+    its first ranks with a label, None if not known. ``others``: of a system on a suite, whose mean is the macro mean
+    for other queries of these datasets, also the macro mean for other datasets like these ("over_datasets") and the
+    mean of all queries ("micro").
     """
 
     mean: float
@@ -52,6 +56,7 @@ class Standing:
     is_tied_with_best: bool
     better_than: tuple[int, ...]
     judged: float | None = None
+    others: Mapping[str, TTest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class MetricBoard:
 
     ``value``: of the attribute that these groups share, None for all groups and for groups without a value.
     ``requested_as``: the name by which the metric was requested in all runs, "" if the names differ. ``cutoff``: the
-    rank down to which items are judged, None for the complete list.
+    rank down to which items are judged, None for the complete list. ``labels``, ``runs``: on one dataset of a suite.
     """
 
     metric: str
@@ -89,6 +94,8 @@ class MetricBoard:
     value: str | None = None
     requested_as: str = ""
     cutoff: int | None = None
+    labels: LabelSetRef | None = None
+    runs: tuple[RunRef, ...] = ()
 
     @property
     def judged(self) -> JudgedSpan | None:
@@ -122,7 +129,8 @@ class Leaderboard:
 
     ``test``: "t" (paired t, Holm over all pairs of a metric) or "permutation" (sign flips, corrected by the largest t).
     ``slices``: the first metric on the groups of each value of ``attribute``. ``measures``: numbers of whole runs, such
-    as latency, by name and in the order of the runs, None if a run has none.
+    as latency, by name and in the order of the runs, None if a run has none. ``is_suite``: whether ``dataset`` is a
+    suite; then ``runs`` are systems, and the slices are every metric on each dataset, each with its own labels.
     """
 
     dataset: str
@@ -134,11 +142,11 @@ class Leaderboard:
     slices: tuple[MetricBoard, ...] = ()
     notes: tuple[Note, ...] = ()
     measures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    is_suite: bool = False
 
 
-def order_of(values: Matrix, direction: Direction, weights: Floats | None = None) -> list[int]:
+def order_of(means: Floats, direction: Direction) -> list[int]:
     """Return the runs by their mean, the best first; equal means keep their order."""
-    means = np.average(values, axis=1, weights=weights) if values.shape[1] else np.zeros(values.shape[0])
     return [int(place) for place in np.argsort(-means if direction == "higher" else means, kind="stable")]
 
 
@@ -177,24 +185,67 @@ def metric_board(
         intervals.append(limited(ci, metric.limits))
     direction = metric.direction
     standings = standings_of(tested, adjusted, direction, intervals)
-    pairs = []
     counted = values if weights is None else values[:, weights > 0]
-    if direction == "lower":
-        counted = -counted
-    half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 else 0.0
+    pairs = _pairs(names, tested, (p_value, adjusted), counted, direction)
+    return MetricBoard(str(metric), direction, n, standings, pairs, value)
+
+
+def board_of_strata(
+    metric: Metric, names: Sequence[str], values: Sequence[Matrix], same: Sequence[Mask]
+) -> MetricBoard:
+    """Return the macro mean of systems over the datasets of a suite.
+
+    Parameters, of each dataset: ``values``: see ``metric_board``. ``same``: bool, shape (m, m), which systems are known
+    to be the same there.
+    """
+    tested = all_pairs_of_strata([all_pairs(of_dataset) for of_dataset in values], same)
+    adjusted = holm_of_pairs(tested.p_value)
+    macros, others = list[TTest](), list[dict[str, TTest]]()
+    for place in range(len(names)):
+        strata = [_stratum(of_dataset[place]) for of_dataset in values]
+        macros.append(_within(stratified(strata, [1.0] * len(strata)), metric.limits))
+        micro = stratified(strata, [float(of.n) for of in strata])
+        both = {"over_datasets": of_strata([of.mean for of in strata]), "micro": micro}
+        others.append({name: _within(of, metric.limits) for name, of in both.items()})
+    found = standings_of(tested, adjusted, metric.direction, [of.ci for of in macros])
+    standings = [
+        replace(standing, mean=macro.mean or 0.0, others=own)
+        for standing, macro, own in zip(found, macros, others, strict=True)
+    ]
+    pairs = _pairs(names, tested, (tested.p_value, adjusted), np.concatenate(values, axis=1), metric.direction)
+    return MetricBoard(str(metric), metric.direction, tested.n, tuple(standings), pairs)
+
+
+def _stratum(values: Floats) -> StratumMean:
+    std_dev = sample_std_dev(values)
+    return stratum_mean(values.size, plain_mean(values), None if std_dev is None else std_dev / math.sqrt(values.size))
+
+
+def _within(found: TTest, limits: tuple[float, float] | None) -> TTest:
+    return replace(found, ci=limited(found.ci, limits))
+
+
+def _pairs(
+    names: Sequence[str], tested: AllPairs, p_values: tuple[Matrix, Matrix], values: Matrix, direction: Direction
+) -> tuple[RunsPaired, ...]:
+    """Return the pairs of runs, of many runs those with the best; ``p_values``: of each alone, and corrected."""
+    pairs, n, values = [], tested.n, values if direction == "higher" else -values
+    half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 and tested.df is None else 0.0
     best = int(np.argmax(tested.means if direction == "higher" else -tested.means))
-    for first in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
-        for second in range(first + 1, n_runs) if n_runs <= MOST_PAIRED else range(n_runs):
+    for first in range(len(names)) if len(names) <= MOST_PAIRED else [best]:
+        for second in range(first + 1, len(names)) if len(names) <= MOST_PAIRED else range(len(names)):
             if second == first:
                 continue
             delta, error = float(tested.delta[first, second]), float(tested.standard_error[first, second])
+            if tested.df is not None and not np.isnan(error):
+                half = two_sided_t(1 - LEVEL, max(float(tested.df[first, second]), 1.0))
             width = half * error if tested.half_width is None else float(tested.half_width[first, second])
             ci = None if np.isnan(error) else (delta - width, delta + width)
-            wins, losses = int((counted[first] > counted[second]).sum()), int((counted[first] < counted[second]).sum())
-            p_values = _known(p_value[first, second]), _known(adjusted[first, second])
+            wins, losses = int((values[first] > values[second]).sum()), int((values[first] < values[second]).sum())
+            alone, adjusted = (_known(of[first, second]) for of in p_values)
             counts = wins, n - wins - losses, losses
-            pairs.append(RunsPaired(names[first], names[second], delta, ci, *p_values, *counts))
-    return MetricBoard(str(metric), direction, n, standings, tuple(pairs), value)
+            pairs.append(RunsPaired(names[first], names[second], delta, ci, alone, adjusted, *counts))
+    return tuple(pairs)
 
 
 def standings_of(
@@ -225,92 +276,3 @@ def _ranks(beats: Mask, best: int, place: int) -> tuple[int, int, bool, tuple[in
 
 def _known(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteCell:
-    """The mean of a run on one dataset; ``standard_error``: None if n is below 2.
-
-    ``judged``: the share of its first ranks with a label, None if not known.
-    """
-
-    run: str
-    run_id: int
-    n: int
-    mean: float
-    standard_error: float | None
-    judged: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteRow:
-    """One system on every dataset of a suite.
-
-    ``cells``: by dataset, None if it has no run there. ``macro``: the mean over datasets, each counting once, for other
-    queries of these datasets; ``over_datasets``: the same for other datasets like these; ``micro``: the mean of all
-    queries. All three are None if a cell is missing, because means over different datasets cannot be ranked.
-    ``standing``: by the macro mean among the systems without a missing cell, for other queries of these datasets; None
-    with a missing cell, and if groups have no test.
-    """
-
-    system: str
-    cells: tuple[SuiteCell | None, ...]
-    macro: TTest | None
-    over_datasets: TTest | None
-    micro: TTest | None
-    standing: Standing | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteTable:
-    """Systems by the macro mean, the best first, those with missing cells last.
-
-    ``versions``: of labels, by dataset; ``judges``: the judges of these labels, "" for the unnamed one.
-    """
-
-    suite: str
-    metric: str
-    datasets: tuple[str, ...]
-    versions: tuple[int | None, ...]
-    rows: tuple[SuiteRow, ...]
-    notes: tuple[Note, ...] = ()
-    direction: Direction = "higher"
-    judges: tuple[str | None, ...] = ()
-
-
-def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:
-    """Return the row of a system, with the means over all datasets if none is missing.
-
-    Parameters: ``limits``: of the metric's values, and so of the intervals of its mean, None without limits.
-    """
-    present = [cell for cell in cells if cell is not None]
-    if len(present) < len(cells):
-        return SuiteRow(system, tuple(cells), None, None, None)
-    strata = [stratum_mean(cell.n, cell.mean, cell.standard_error) for cell in present]
-    return SuiteRow(
-        system,
-        tuple(cells),
-        _within(stratified(strata, [1.0] * len(strata)), limits),
-        _within(of_strata([cell.mean for cell in present]), limits),
-        _within(stratified(strata, [float(cell.n) for cell in present]), limits),
-    )
-
-
-def with_standings(
-    rows: Sequence[SuiteRow], values: Sequence[Matrix], contents: Sequence[Sequence[str]], direction: Direction
-) -> list[SuiteRow]:
-    """Return rows without a missing cell, each with its standing.
-
-    Parameters, of each dataset: ``values``: a row per system. ``contents``: equal where runs are known to be the same.
-    """
-    same = [np.equal.outer(of_dataset, of_dataset) for of_dataset in map(np.array, contents)]
-    tested = all_pairs_of_strata([all_pairs(of_dataset) for of_dataset in values], same)
-    intervals = [None if row.macro is None else row.macro.ci for row in rows]
-    standings = standings_of(tested, holm_of_pairs(tested.p_value), direction, intervals)
-    return [replace(row, standing=standing) for row, standing in zip(rows, standings, strict=True)]
-
-
-def _within(estimate: TTest, limits: tuple[float, float] | None) -> TTest:
-    if estimate.ci is None or limits is None:
-        return estimate
-    return replace(estimate, ci=(max(estimate.ci[0], limits[0]), min(estimate.ci[1], limits[1])))

@@ -14,12 +14,13 @@ import numpy as np
 from ndcg_tracker.asked import made, words
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
 from ndcg_tracker.compare.decide import adjusted_jointly
-from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather import Attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
+from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
 from ndcg_tracker.compare.pair import lacked, places_of_ids
-from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.compare.results import JudgedSpan, LabelSetRef, RunRef
 from ndcg_tracker.compare.run_pair import (
     adding_command,
     adding_words,
@@ -39,6 +40,7 @@ from ndcg_tracker.questions.leaderboard.decide import (
     Leaderboard,
     MetricBoard,
     RunsPaired,
+    board_of_strata,
     metric_board,
     order_of,
 )
@@ -50,11 +52,11 @@ from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labe
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
-from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words
+from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words, sentence
 from ndcg_tracker.words.texts import judge_words, sample_command, unit
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
@@ -62,21 +64,176 @@ if TYPE_CHECKING:
 FEWEST_IN_SLICE = 2
 
 
+@dataclass(frozen=True)
+class _Ranked:
+    """What can be ranked on one dataset: runs or arms that have all metrics under one version of the labels.
+
+    ``records``: what is stored of each run, by metric. ``notes``: what was left out, and why.
+    """
+
+    dataset: str
+    label_set: LabelSetRecord
+    arms: Sequence[Arm]
+    metrics: Sequence[Metric]
+    records: Sequence[Mapping[int, HistoryRecord]]
+    notes: list[Note]
+
+    @property
+    def runs(self) -> list[RunRecord]:
+        """All runs, in the order of the arms."""
+        return [run for arm in self.arms for run in arm.runs]
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether an arm has several runs."""
+        return len(self.runs) > len(self.arms)
+
+    def of(self, places: Sequence[int]) -> _Ranked:
+        """Return the same for some of the arms, in their order."""
+        return replace(self, arms=[self.arms[place] for place in places])
+
+
+@dataclass(frozen=True)
+class _Results:
+    """One metric on one dataset: the results of the runs of each arm for the groups, and the weights of these."""
+
+    ids: Index
+    repeats: Sequence[Matrix]
+    weights: Floats | None
+
+    @property
+    def values(self) -> Matrix:
+        """The results of each arm, means over its runs."""
+        return np.stack([of_arm.mean(axis=0) for of_arm in self.repeats])
+
+    def of(self, places: Sequence[int]) -> _Results:
+        """Return the same for some of the arms, in their order."""
+        return replace(self, repeats=[self.repeats[place] for place in places])
+
+
 def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
-    """Return the leaderboard of the requested runs, under the latest labels that they share.
+    """Return the leaderboard of the requested runs, under the latest labels that they share, or of systems on a suite.
 
     Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups without a
     result in some runs, unless ``missing`` says how to treat them.
     """
-    arms = _arms(tx, question)
-    left_out = [note for arm in arms for note in arm.notes]
-    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question, left_out)
+    notes: list[Note] = []
+    each = [_on_dataset(tx, question)] if question.suite is None else _on_suite(tx, question, notes)
+    is_suite, metrics = question.suite is not None, each[0].metrics
+    boards, slices = list[MetricBoard](), list[MetricBoard]()
+    for at, metric in enumerate(metrics):
+        results = [_results(tx, question, on, at) for on in each]
+        if not at:
+            means = np.mean([np.average(of.values, axis=1, weights=of.weights) for of in results], axis=0)
+            order = order_of(means, metric.direction)
+            each, results = [on.of(order) for on in each], [of.of(order) for of in results]
+        on_each = [_judged_board(tx, question, on, of, at) for on, of in zip(each, results, strict=True)]
+        if is_suite:
+            names = [arm.name for arm in each[0].arms]
+            same = [_same(on, is_external=metric.is_external) for on in each]
+            boards.append(board_of_strata(metric, names, [of.values for of in results], same))
+            slices += [
+                replace(board, value=on.dataset, labels=label_set_ref(on.label_set), runs=tuple(a.ref for a in on.arms))
+                for on, board in zip(each, on_each, strict=True)
+            ]
+        else:
+            boards += on_each
+            if question.by is not None and not at:
+                slices += _slices(tx, question, metric, each[0], results[0])
+    for place, on in enumerate(each):
+        notes += [replace(note, dataset=on.dataset) if is_suite else note for note in on.notes]
+        more = _judged_notes(question, on, slices[place] if is_suite else boards[0])
+        notes += [replace(note, dataset=on.dataset) if is_suite else note for note in more]
+    judges = {on.label_set.judge for on in each}
+    return Leaderboard(
+        question.suite or each[0].dataset,
+        label_set_ref(each[0].label_set)
+        if not is_suite
+        else LabelSetRef(0, "", judges.pop() if len(judges) == 1 else ""),
+        tuple(RunRef(arm.name, None) if is_suite else arm.ref for arm in each[0].arms),
+        tuple(boards),
+        question.test,
+        "dataset" if is_suite else question.by,
+        tuple(slices),
+        tuple(notes),
+        _measures(each[0].arms, question.measures),
+        is_suite=is_suite,
+    )
+
+
+def _on_dataset(tx: ReadTransaction, question: LeaderboardQuestion) -> _Ranked:
+    """Return the requested runs or arms of one dataset; raises: ReferenceNotFoundError for fewer than two."""
+    arms, left_out = _arms(tx, question), list[Note]()
+    left_out += [note for arm in arms for note in arm.notes]
+    is_named = bool(arms)
+    if not arms:
+        runs, is_named = _meant(tx, question, left_out)
+        arms = [Arm.of(run) for run in runs]
     if is_named:
-        tx.runs.require("groups", *runs)
-    dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
+        tx.runs.require("groups", *(run for arm in arms for run in arm.runs))
+    dataset_id = arms[0].runs[0].dataset_id
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
+    on = _rankable(tx, question, arms, metrics, is_named=is_named)
+    on.notes.extend(left_out)
+    if len(on.runs) < 2:
+        under = "" if question.labels is None else f" under version {on.label_set.version} of the labels"
+        alike = " and the same items" if any(note.kind.startswith("runs_of_other_s") for note in on.notes) else ""
+        adding = [command_line(note.command) for note in on.notes if note.kind == "runs_lacking"]
+        raise ReferenceNotFoundError(
+            f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, but there "
+            f"{'is' if len(on.runs) == 1 else 'are'} {len(on.runs) or 'none'}",
+            advice=f"to add more: {adding[0]}" if adding else "see the runs with: ndcg-track runs list",
+        )
+    return on
+
+
+def _on_suite(tx: ReadTransaction, question: LeaderboardQuestion, notes: list[Note]) -> list[_Ranked]:
+    """Return the requested systems with a run on every dataset of a suite, by dataset, and note which lack one.
+
+    Raises: ReferenceNotFoundError for fewer than two systems.
+    """
+    suite = tx.suites.known(question.suite or "")
+    metrics = list(dict.fromkeys(suite_metric(tx, suite, metric) for metric in question.metrics))
+    each, places = list[_Ranked](), dict[str, dict[str, int]]()
+    for dataset in suite.datasets:
+        meant, left_out = by_system(tx, dataset, question.by_tag, question.references, question.tags)
+        for system in meant:
+            places.setdefault(system, {})
+        if not meant:
+            continue
+        on = _rankable(tx, question, [Arm(system, (run,)) for system, run in meant.items()], metrics, is_named=False)
+        on.notes.extend(left_out)
+        each.append(on)
+        for place, arm in enumerate(on.arms):
+            places[arm.name][dataset] = place
+    complete = [system for system, own in places.items() if len(own) == len(suite.datasets)]
+    lacking = [(system, [of for of in suite.datasets if of not in own]) for system, own in places.items()]
+    lacking = [(system, datasets) for system, datasets in lacking if datasets]
+    told = Note("systems_lacking", {"systems": lacking})
+    if len(complete) < 2:
+        why = f": {sentence(told)}" if lacking else ""
+        raise ReferenceNotFoundError(
+            f"a leaderboard needs two systems or more on every dataset of suite {suite.name!r}{why}",
+            advice="see the runs with: ndcg-track runs list",
+        )
+    notes += [told] if lacking else []
+    return [on.of([places[system][on.dataset] for system in complete]) for on in each]
+
+
+def _rankable(
+    tx: ReadTransaction,
+    question: LeaderboardQuestion,
+    arms: Sequence[Arm],
+    metrics: Sequence[Metric],
+    *,
+    is_named: bool,
+) -> _Ranked:
+    """Return those of the runs or arms of a dataset that can be ranked together.
+
+    ``is_named``: whether they were named one by one, and none is left out.
+    """
+    runs, dataset = [run for arm in arms for run in arm.runs], arms[0].runs[0].dataset
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question)
-    notes += left_out
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
         runs = of_one_sample(runs, notes, is_named=is_named)
@@ -92,73 +249,66 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         tx.runs.require("results", *gone[:1])
     if gone:
         notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
-        runs = [run for run in runs if run not in gone]
-    if len(runs) < 2:
-        under = "" if question.labels is None else f" under version {label_set.version} of the labels"
-        alike = " and the same items" if any(note.kind.startswith("runs_of_other_s") for note in notes) else ""
-        adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
-        raise ReferenceNotFoundError(
-            f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, but there "
-            f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
-            advice=f"to add more: {adding[0]}" if adding else "see the runs with: ndcg-track runs list",
+    kept = {run.id for run in runs if run not in gone}
+    arms = [arm for arm in arms if all(run.id in kept for run in arm.runs)]
+    return _Ranked(dataset, label_set, arms, metrics, records, notes)
+
+
+def _results(tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, at: int) -> _Results:
+    """Return the results of the groups that count under a metric, and add to the notes what was left out."""
+    metric, runs = on.metrics[at], on.runs
+    evaluations = [on.records[at][run.id] for run in runs]
+    ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
+    in_none, is_lacked = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
+    if is_lacked.all():
+        raise NotComparableError(
+            f"no labelled group of {on.dataset!r} is in all runs",
+            advice="are their group ids written as in the labels?",
         )
-    ranked = list(arms) or [Arm.of(run) for run in runs]
-    is_repeated = len(runs) > len(ranked)
-    boards: list[MetricBoard] = []
-    is_ordered = False
-    slices: list[MetricBoard] = []
-    for metric, of_metric in zip(metrics, records, strict=True):
-        runs = [run for arm in ranked for run in arm.runs]
-        evaluations = [of_metric[run.id] for run in runs]
-        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], question.missing)
-        in_none, is_lacked = lacked(ids, groups_of_runs(tx, metric, ids, evaluations), question.missing)
-        told = {note.kind for note in notes}
-        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
-        ids, values = ids[~is_lacked], values[:, ~is_lacked]
-        if is_lacked.all():
-            raise no_group_in_all(dataset)
-        notes += [note for note in more if note.kind not in told]
-        weights = _weights(tx, dataset_id, metric, ids)
-        if weights is not None and question.test == "permutation":
-            raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
-        repeats = np.split(values, np.cumsum([len(arm.runs) for arm in ranked])[:-1])
-        if not is_ordered:
-            means = np.stack([of_arm.mean(axis=0) for of_arm in repeats])
-            order = order_of(means, metric.direction, weights)
-            ranked, repeats, is_ordered = [ranked[at] for at in order], [repeats[at] for at in order], True
-        board = _board(question, metric, ranked, repeats, weights, is_repeated=is_repeated)
-        if question.check_with is not None:
-            board, few = _checked(tx, question, board, ranked, metric, label_set)
-            notes += [note for note in few if note.kind not in told]
-        if not metric.is_external:
-            shares = judged_under(tx, label_set, metric.cutoff)
-            board = board.with_judged(metric.cutoff, [_mean_share(arm, shares) for arm in ranked])
-        asked = {evaluation.requested_as for evaluation in evaluations}
-        boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
-        if question.by is not None and not slices:
-            slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
-            notes += of_slices
-    unjudged = [run.name for run, standing in zip(ranked, boards[0].standings, strict=True) if standing.judged == 0]
+    told = {note.kind for note in on.notes}
+    more = notes_on_groups(question, on.dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
+    on.notes.extend(note for note in more if note.kind not in told)
+    ids, values = ids[~is_lacked], values[:, ~is_lacked]
+    weights = _weights(tx, runs[0].dataset_id, metric, ids)
+    if weights is not None and question.test == "permutation":
+        raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
+    return _Results(ids, np.split(values, np.cumsum([len(arm.runs) for arm in on.arms])[:-1]), weights)
+
+
+def _judged_board(
+    tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, results: _Results, at: int
+) -> MetricBoard:
+    """Return one metric of the runs or arms of a dataset, with the judged share of each."""
+    metric = on.metrics[at]
+    board = _board(question, metric, on, results)
+    if question.check_with is not None:
+        board, few = _checked(tx, question, board, on.arms, metric, on.label_set)
+        told = {note.kind for note in on.notes}
+        on.notes.extend(note for note in few if note.kind not in told)
+    if not metric.is_external:
+        shares = judged_under(tx, on.label_set, metric.cutoff)
+        board = board.with_judged(metric.cutoff, [_mean_share(arm, shares) for arm in on.arms])
+    asked = {on.records[at][run.id].requested_as for run in on.runs}
+    return replace(board, requested_as=asked.pop()) if len(asked) == 1 else board
+
+
+def _same(on: _Ranked, *, is_external: bool) -> Mask:
+    """Return which systems are known to be the same on a dataset: bool, shape (m, m)."""
+    contents = np.array([arm.name if is_external else arm.runs[0].digest for arm in on.arms])
+    return np.asarray(contents[:, None] == contents)
+
+
+def _judged_notes(question: LeaderboardQuestion, on: _Ranked, board: MetricBoard) -> list[Note]:
+    """Return notes on runs of which nothing is judged, and if unjudged items may change the order."""
+    means = [of.mean if board.direction == "lower" else -of.mean for of in board.standings]
+    ranked = [on.arms[place].runs[0].name for place in np.argsort(means, kind="stable").tolist()]
+    unjudged = [arm.name for arm, standing in zip(on.arms, board.standings, strict=True) if standing.judged == 0]
+    notes = []
     if unjudged:
-        notes.append(Note("runs_not_judged", {"n": len(unjudged), "first": unjudged[0]}, carry_command(dataset)))
-    notes += judged_notes(
-        boards[0].judged,
-        [arm.runs[0].name for arm in ranked],
-        dataset,
-        metrics[0].requested_as,
-        LabelView(judge=label_set.judge, labels=question.labels),
-    )
-    return Leaderboard(
-        dataset,
-        label_set_ref(label_set),
-        tuple(arm.ref for arm in ranked),
-        tuple(boards),
-        question.test,
-        question.by,
-        tuple(slices),
-        tuple(notes),
-        _measures(ranked, question.measures),
-    )
+        facts: dict[str, Fact] = {"n": len(unjudged), "first": unjudged[0]}
+        notes.append(Note("runs_not_judged", facts, carry_command(on.dataset)))
+    view = LabelView(judge=on.label_set.judge, labels=question.labels)
+    return notes + judged_notes(board.judged, ranked, on.dataset, on.metrics[0].requested_as, view)
 
 
 def _checked(
@@ -178,7 +328,7 @@ def _checked(
     comparisons = []
     for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate
         check_arms(baseline, candidate, options)
-        pair = compared_pair(tx, asked_pair(tx, baseline, candidate, options), options, (None, None))
+        pair = compared_pair(tx, asked_pair(tx, baseline, candidate, options), options, Attributes())
         comparisons.append(pair.comparison)
     facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}
     notes = [Note("checked_ranks", facts)]
@@ -233,24 +383,17 @@ def judged_notes(
 
 
 def _board(
-    question: LeaderboardQuestion,
-    metric: Metric,
-    ranked: Sequence[Arm],
-    repeats: Sequence[Matrix],
-    weights: Floats | None,
-    *,
-    is_repeated: bool,
-    value: str | None = None,
+    question: LeaderboardQuestion, metric: Metric, on: _Ranked, results: _Results, value: str | None = None
 ) -> MetricBoard:
-    """Return one metric of runs or arms; ``repeats``: the results of the runs of each."""
+    """Return one metric of runs or arms; ``value``: of the attribute of a slice."""
     return metric_board(
         metric,
-        [arm.name for arm in ranked],
-        np.stack([of_arm.mean(axis=0) for of_arm in repeats]),
-        weights=weights,
+        [arm.name for arm in on.arms],
+        results.values,
+        weights=results.weights,
         test=question.test,
         value=value,
-        repeats=repeats if is_repeated else (),
+        repeats=results.repeats if on.is_repeated else (),
     )
 
 
@@ -464,13 +607,6 @@ def side_by_side(
     return shared, matrix
 
 
-def no_group_in_all(dataset: str) -> NotComparableError:
-    """Return the error for runs of which no group is left."""
-    return NotComparableError(
-        f"no labelled group of {dataset!r} is in all runs", advice="are their group ids written as in the labels?"
-    )
-
-
 def notes_on_groups(
     question: LeaderboardQuestion,
     dataset: str,
@@ -538,27 +674,24 @@ def _measure(name: str, arm: Arm) -> float | None:
 
 
 def _slices(
-    tx: ReadTransaction,
-    question: LeaderboardQuestion,
-    metric: Metric,
-    board: tuple[Sequence[Arm], Index, Sequence[Matrix], Floats | None],
-) -> tuple[list[MetricBoard], list[Note]]:
-    """Return a metric on the groups of each value of an attribute, the most groups first, and notes on omissions."""
-    ranked, ids, repeats, weights = board
-    of_groups = np.array(attribute_values(tx, ranked[0].runs[0], question.by or "").of(ids).values, dtype=object)
+    tx: ReadTransaction, question: LeaderboardQuestion, metric: Metric, on: _Ranked, results: _Results
+) -> list[MetricBoard]:
+    """Return a metric on the groups of each value of an attribute, the most groups first, and note omissions."""
+    values = attribute_values(tx, on.runs[0], question.by or "").of(results.ids).values
+    of_groups = np.array(values, dtype=object)
     slices, n_small = [], 0
-    is_repeated = any(len(arm.runs) > 1 for arm in ranked)
     for value in sorted({value for value in of_groups if value is not None}, key=str):
         chosen = of_groups == value
         if int(chosen.sum()) < FEWEST_IN_SLICE:
             n_small += 1
             continue
-        rows = [of_arm[:, chosen] for of_arm in repeats]
-        own = None if weights is None else weights[chosen]
-        slices.append(_board(question, metric, ranked, rows, own, is_repeated=is_repeated, value=value))
-    facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
-    notes = [Note("small_slices", facts)] if n_small else []
-    return sorted(slices, key=lambda board: -board.n), notes
+        rows = [of_arm[:, chosen] for of_arm in results.repeats]
+        own = _Results(results.ids[chosen], rows, None if results.weights is None else results.weights[chosen])
+        slices.append(_board(question, metric, on, own, value))
+    if n_small:
+        facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
+        on.notes.append(Note("small_slices", facts))
+    return sorted(slices, key=lambda board: -board.n)
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,7 +18,6 @@ from ndcg_tracker.asked import (
     OnSuite,
     Option,
     Tags,
-    Texts,
 )
 from ndcg_tracker.compare.options import CheckWith, DataView, LabelsVersion, LabelView, LeaderboardTest, Missing
 from ndcg_tracker.errors import InputError, argument
@@ -37,14 +36,7 @@ MissingGroups = Annotated[
         "result; zero counts them as 0; intersect leaves them out; skip also leaves out those in no run."
     ),
 ]
-Measures = Annotated[
-    Sequence[str],
-    Option(
-        "Also show this tag or parameter, a number such as latency_ms; repeatable.",
-        ("--measure",),
-        typed=Texts,
-    ),
-]
+Measures = Annotated[Sequence[str], Option("Also show this tag or parameter, a number such as latency_ms; repeatable.")]
 RankedBy = Annotated[tuple[Metric, ...], Made(MetricTexts, lambda texts: tuple(parse_metrics(texts)), DEFAULT_METRIC)]
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.compare.results import Comparison, Estimate
 from ndcg_tracker.compare.say import MOVED, finding, n_tested
-from ndcg_tracker.compare.say_tables import NO_VALUE, Row, span_of
+from ndcg_tracker.compare.say_tables import Row, span_of
+from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.render.html import direction
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import between, p_text, points, short

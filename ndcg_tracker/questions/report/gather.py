@@ -28,7 +28,7 @@ from ndcg_tracker.compare.report_facts import (
 )
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.slices import attributes_of
-from ndcg_tracker.errors import MetricError
+from ndcg_tracker.errors import MetricError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
@@ -104,16 +104,20 @@ def suite_report(
     Parameters: see ``runs_report``; raises: see ``compared_on_suite``.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
-    from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
+    from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 
     comparisons, pairs = compared_on_suite(tx, baseline, candidates, options)
     view = {of.name: getattr(options, of.name) for of in fields(DataView)}
     question = LeaderboardQuestion(metrics=pairs[0].both.metrics, suite=options.suite, by_tag=options.by_tag, **view)
+    try:
+        board = leaderboard_of(tx, question)
+    except ReferenceNotFoundError:  # fewer than two systems have a run on every dataset
+        board = None
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in pairs),
         command=_command(comparisons, options, output, texts=texts),
-        suite=SuiteOverview(comparisons, suite_tables(tx, question)),
+        suite=SuiteOverview(comparisons, board),
     )
 
 

@@ -52,7 +52,7 @@ from ndcg_tracker.words.texts import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from ndcg_tracker.questions.leaderboard.decide import SuiteTable
+    from ndcg_tracker.questions.leaderboard.decide import Leaderboard
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
@@ -114,13 +114,13 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class SuiteOverview:
-    """Systems over a suite, by candidate, and the table of all systems by metric.
+    """Systems over a suite, by candidate, and the leaderboard of all systems on every dataset, None for fewer than two.
 
     ``decision``: the decision of a gate on them, in words, "" without a gate.
     """
 
     comparisons: tuple[Comparison, ...]
-    systems: tuple[SuiteTable, ...]
+    systems: Leaderboard | None
     decision: str = ""
 
 
@@ -237,11 +237,11 @@ def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any
     """Return the chart of all datasets, and what the template shows: verdicts, the decision, tables."""
     from markupsafe import Markup
 
-    from ndcg_tracker.questions.leaderboard.say import suite_table_report
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_report
 
     bars = [replace(bar, name=visible(bar.name)) for bar in compare_charts.suite_bars(*suite.comparisons)]
     alone = [replace(of, suite=of.suite and replace(of.suite, each=())) for of in suite.comparisons]
-    reports = [*comparison_reports(*alone), *map(suite_table_report, suite.systems)]
+    reports = [*comparison_reports(*alone), *([] if suite.systems is None else [leaderboard_report(suite.systems)])]
     of_several, verdicts = len(suite.comparisons) > 1, []
     for comparison in map(for_people, suite.comparisons):
         for of in comparison.metrics:

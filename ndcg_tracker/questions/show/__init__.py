@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
 """How a run is printed."""
 
-FirstMetric = Annotated[
-    str | None, Option("The metric whose hardest groups and slices to show.", ("--metric", "-m"), default="the first")
-]
+FirstMetric = Annotated[str | None, Option("The metric whose hardest groups and slices to show.", default="the first")]
 BySlices = Annotated[str | None, Option("Also show the means in each slice of this attribute.", metavar="ATTRIBUTE")]
 Hardest = Annotated[int, Option("How many of the hardest groups to show.", metavar="N", least=0)]
 

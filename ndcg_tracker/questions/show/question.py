@@ -10,7 +10,7 @@ from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Tags
 SortBy = Literal["time", "mean"]
 """The order of runs."""
 
-ShownMetric = Annotated[str | None, Option("Show the mean of this metric.", ("--metric", "-m"))]
+ShownMetric = Annotated[str | None, Option("Show the mean of this metric.")]
 Order = Annotated[SortBy, Option("The order: by time, or the best mean of --metric first.")]
 First = Annotated[int | None, Option("Only the first N runs.", metavar="N", least=1)]
 Newest = Annotated[int | None, Option("Only the latest N runs.", metavar="N", least=1)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ndcg_tracker.compare.say_tables import NO_VALUE
+from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.show.decide import ShownRun

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import Option, asks, made
-from ndcg_tracker.questions.leaderboard.question import LeaderboardKeywords, LeaderboardQuestion
+from ndcg_tracker.asked import Option
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
@@ -60,22 +58,3 @@ def delete_suite(self: HasStore, name: SuiteName) -> SuiteRecord:
     """Delete a suite and return its former content; its datasets and their runs stay."""
     with self.store().write("marks") as tx:
         return tx.write.suites.delete(name)
-
-
-@asks(LeaderboardQuestion, but=("dataset", "suite", "test", "by", "measures", "check_with"))
-def suite(self: HasStore, name: str, *systems: str, **keywords: Unpack[LeaderboardKeywords]) -> SuiteResult:
-    """Return the means of systems on every dataset of a suite, the best macro mean first.
-
-    macro = mean of the datasets' means, micro = mean of all groups. Runs of the same name are one system; a system
-    without a run on some dataset has no mean over the suite. The others are ranked by t-tests of the macro mean over
-    all pairs, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
-    ``metrics``: with a table for each. ``by_tag``: runs of one system share the value of this
-    tag, not their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises:
-    ReferenceNotFoundError; NotComparableError, with the command that fixes it.
-    """
-    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
-
-    question = made(LeaderboardQuestion, keywords, references=systems, suite=name)
-    with self.store().read() as tx:
-        table, *further = suite_tables(tx, question)
-    return SuiteResult(table, tuple(further))

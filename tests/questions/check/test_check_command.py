@@ -427,6 +427,8 @@ def test_lists_of_trec_are_ordered_as_the_metric_does(check: Check) -> None:
     (check.folder / "a.run").write_text("q1 Q0 a 1 2.0 x\nq1 Q0 b 2 2.0 x\nq2 Q0 c 1 1.0 x\n")
     (check.folder / "qrels.txt").write_text("q1 0 a 1\nq2 0 c 1\n")
     for metric in ("RR@10", "ndcg@10"):
+        printed = check.command("check", "a.run", "--labels", "qrels.txt", "-m", metric)
+        assert printed.err.startswith("qrels.txt: read 2 queries\na.run: read 2 queries\n")
         evaluated = nt.evaluate("a.run", metric, labels="qrels.txt").mean[metric]
         checked = nt.check("a.run", labels="qrels.txt", metrics=metric)
         assert checked.check.metrics[0].candidate == pytest.approx(evaluated)

@@ -138,7 +138,7 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     assert tracker.conventions("bm25")[0].mean == stored.metrics[0].mean
     assert [run.judge for run in tracker.rescore(metrics="P@1")] == ["gpt", "gpt"]
     tracker.create_suite("all", ["default"])
-    assert tracker.suite("all").tables[0].judges == ("gpt",)
+    assert tracker.leaderboard(suite="all").leaderboard.labels.judge == "gpt"
     assert tracker.history_report(suite="all").rows[0]["judge"] == "gpt"
     assert tracker.compare("bm25", "dense", suite="all").comparisons[0].suite.each[0].label_set.judge == "gpt"
     with pytest.raises(nt.InputError) as caught:

@@ -46,10 +46,10 @@ def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
     assert two.said("suite", "create", "both", "shop", "books") == ("suite 'both' has 2 datasets: shop, books\n")
     assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop", "books"]
     text = two.done("leaderboard", "--suite", "both", "-v")
-    assert text.startswith("2 systems on suite both (2 datasets): ")
-    assert "\nmacro: each dataset counts once\n" in text
+    assert text.startswith("2 systems on suite both (2 datasets, 10 queries): ")
+    assert "\nmicro: each query counts once\n" in text
     with Tracker(two.url) as tracker:
-        assert two.rows("leaderboard", "--suite", "both") == tracker.suite("both").to_dict()
+        assert two.rows("leaderboard", "--suite", "both") == tracker.leaderboard(suite="both").to_dict()
         assert two.rows("compare", "--suite", "both", "bm25", "dense", "-m", "ndcg@10") == (
             tracker.compare("bm25", "dense", suite="both").to_dict()
         )
@@ -122,7 +122,7 @@ def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     assert found.metrics[0].ci is not None
     assert f"95% interval [{found.metrics[0].ci[0]:+.4f}, {found.metrics[0].ci[1]:+.4f}], p " in page
     assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == ["shop", "books"]
-    assert "2 systems on suite both (2 datasets): " in page
+    assert "2 systems on suite both (2 datasets, 10 queries): " in page
     assert "ndcg-track report bm25 dense --suite both --metric ndcg@10 --output " in page
     for words in (("compare", *pair[1:]), ("compare", *pair[1:], "bm25")):
         words = (*words, "--suite", "both")
@@ -176,10 +176,10 @@ def test_several_systems_have_a_tab_on_each_dataset(two: CommandLine) -> None:
 
 def test_a_table_for_a_paper(two: CommandLine) -> None:
     two.said("suite", "create", "both_&", "shop", "books")
-    printed = two.done("leaderboard", "--suite", "both_&", "--format", "latex")
-    assert r"on suite both\_\& (queries: " in printed
-    assert r"\begin{tabular}{llrrrlrr}" in printed
-    assert r" & system & shop & books & macro &  & ranks & micro \\" in printed
+    printed = two("leaderboard", "--suite", "both_&", "--format", "latex").out
+    assert r"on suite both\_\& ($n = 10$ queries)" in printed
+    assert r"\begin{tabular}{llrlrrrr}" in printed
+    assert r" & run & macro ndcg@10 &  & ranks & shop & books & micro \\" in printed
     assert printed.count(r"\textbf{") >= 3
     assert "<table" in two.done("leaderboard", "--suite", "both_&", "--format", "html")
 
@@ -188,12 +188,14 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
     two.done("ingest", "third.csv", "--dataset", "books")
     two.said("suite", "create", "both", "shop", "books")
-    text = two.done("leaderboard", "--suite", "both", "--format", "markdown")
-    assert "| third | - | " in text
-    assert "no run on this dataset, so no mean over the suite (1 system)" in text
+    text = two.done("leaderboard", "--suite", "both")
+    assert "\nnote: left out: third has no run on shop\n" in text
+    few = "a leaderboard needs two systems or more on every dataset of suite 'both': left out: third has no run on shop"
+    told = two.refused("leaderboard", "third", "dense", "--suite", "both")
+    assert told == f"{few}; see the runs with: ndcg-track runs list"
     text = two.done("compare", "--suite", "both", "bm25", "third", "-m", "ndcg@10", "-v")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both (1 dataset, 5 queries): ")
-    assert "without both  shop\n" in text
+    assert "\nnot compared  bm25 or third has no run on shop\n" in text
 
 
 def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> None:
