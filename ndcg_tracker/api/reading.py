@@ -336,7 +336,7 @@ def evaluate(
     doubtful input to let pass: "failed" for responses that are errors, timed out or lack shards, which are then
     left out; "no-overlap" for a run and labels that have nothing in common; "duplicates:first", "duplicates:best" or
     "duplicates:same" for several rows of an item, of which the first, the best or, if they are equal, one counts;
-    "duplicates:mean" for several labels of one judge; "bad-grades" for labels that are no numbers, which are left out.
+    "duplicates:mean" for several labels of one judge; "bad-grades" for labels that are not numbers, which are left out.
     ``judge``: the judge whose labels count, if a column ``judge`` of ``labels`` names several. ``stream``:
     whether to read the file block by block, to save
     memory; by default large files in which the rows of each group are contiguous. Returns: an ``Evaluation``. Raises:

@@ -30,7 +30,7 @@ def judged_labels(
 
     Parameters: ``where``: only the rows with these values in these columns. ``unsure``: whether people had to fill them
     in, so that the word unsure means no label. Gold spans without a column of labels have the grade 1. Where that is
-    allowed, rows whose label is no number are left out, and of several labels of an item by one judge the mean counts;
+    allowed, rows whose label is not a number are left out, and of several labels of an item by one judge the mean counts;
     ``columns.origins`` takes how many there were, and the model and the prompt that columns name.
     """
     header, refused = records.header, records.refused
@@ -52,19 +52,19 @@ def judged_labels(
         texts = ["" if cell is None else str(cell) for cell in cells[n_roles:]]
         if texts[: len(where)] != list(where.values()):
             continue
-        told = dict(zip(said_in, texts[len(where) :], strict=True))
-        judge = told.get(JUDGE, "")
+        said = dict(zip(said_in, texts[len(where) :], strict=True))
+        judge = said.get(JUDGE, "")
         gathered = of_judge.setdefault(judge, [])
         for name in _OF_A_MODEL:
-            if told.get(name):
-                of_models.setdefault(judge, {}).setdefault(name, {})[told[name]] = None
-        values = dict(zip(in_rows, cells, strict=False))
+            if said.get(name):
+                of_models.setdefault(judge, {}).setdefault(name, {})[said[name]] = None
+        held = dict(zip(in_rows, cells, strict=False))
         try:
-            group = id_bytes(values["group"], "group", fractions)
-            cells = (group, *map(values.get, ("item", "label")))
+            group = id_bytes(held["group"], "group", fractions)
+            cells = (group, *map(held.get, ("item", "label")))
             for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
                 item_id = (
-                    span_item(*(values[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
+                    span_item(*(held[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
                 )
                 is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
                 try:

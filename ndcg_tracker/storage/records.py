@@ -72,7 +72,7 @@ class LabelSetRecord:
     the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
     ``added_by`` gave (None: the judge). ``from_runs``: what the labels come from, as far as it is said: {"runs": names}
     of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did, {"repeats": [text]} on
-    how its labels of one item spread, {"left_out": [text]} on labels that are no number, and ``WITHOUT_ANSWER``.
+    how its labels of one item spread, {"left_out": [text]} on labels that are not numbers, and ``WITHOUT_ANSWER``.
     """
 
     id: int

@@ -35,7 +35,7 @@ class LabelVersion:
     ``n_items``: different ids of items. ``n_runs``: runs evaluated under it. ``judge``: who gave the labels, "" for the
     unnamed judge. ``extends``: the version whose labels it contains, with those that ``added_by`` gave. ``from_runs``:
     the runs whose logs the labels come from. ``model`` and ``prompt``: of a model that gave them, "" where not said.
-    ``repeats``: how far several labels of an item spread, whose mean counts. ``left_out``: how many were no number.
+    ``repeats``: how far several labels of an item spread, whose mean counts. ``left_out``: how many were not numbers.
     """
 
     dataset: str
