@@ -258,11 +258,15 @@ class Tracker:
         self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
     ) -> ComparisonResult:
         """Return what ``compare`` returns, for its options as one object."""
-        from ndcg_tracker.compare.gather import ComparisonResult
-        from ndcg_tracker.compare.gather_suite import comparisons_of
+        from ndcg_tracker.compare.gather import ComparisonResult, compared
 
         with self.store().read() as tx:
-            comparisons = comparisons_of(tx, baseline, candidates, options)
+            if options.suite is not None:
+                from ndcg_tracker.compare.gather_suite import compared_on_suite
+
+                comparisons, _ = compared_on_suite(tx, baseline, candidates, options)
+            else:
+                comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(

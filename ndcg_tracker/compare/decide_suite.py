@@ -74,7 +74,7 @@ def suite_comparison(
     name: str, systems: tuple[str, str], each: Sequence[Comparison], results: Sequence[SuiteResults], suite: Suite
 ) -> Comparison:
     """Return the comparison over a suite. Parameters: ``each``: by dataset. ``results``: by metric."""
-    judges, words = {of.label_set.judge for of in each}, {getattr(of.dataset, "word", None) for of in each}
+    judges = {of.label_set.judge for of in each}
     of_metrics = [
         adjusted([replace(of.metrics[at], about=_named(of, at)) for of in each]) for at in range(len(results))
     ]
@@ -90,7 +90,7 @@ def suite_comparison(
     return Comparison(
         RunRef(systems[0], None),
         RunRef(systems[1], None),
-        DatasetName(name, words.pop() if len(words) == 1 else None),
+        DatasetName.over(name, (of.dataset for of in each)),
         LabelSetRef(0, "", judges.pop() if len(judges) == 1 else ""),
         metrics[0].about.groups,
         adjusted(metrics),

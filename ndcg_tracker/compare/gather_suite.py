@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one, without_checkpoints
 from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.decide_suite import SuiteResults, suite_comparison
-from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared, compared_pair
+from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison, Suite
@@ -236,12 +236,3 @@ def _named_systems(
     if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     return list(dict.fromkeys(names)), notes
-
-
-def comparisons_of(
-    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
-) -> tuple[Comparison, ...]:
-    """Return the comparison with each candidate, on one dataset or over a suite (see ``compared``)."""
-    if options.suite is None:
-        return tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
-    return compared_on_suite(tx, baseline, candidates, options)[0]

@@ -122,26 +122,23 @@ class Said:
     def in_format(self, format: str, **shown: Any) -> str:
         """Return the answer in a format, with a line end; ``shown``: see ``ReportPaper``."""
         with about(self.dataset or getattr(self.value, "dataset", "")):
-            return self._in_format(format, ReportPaper(**shown))
+            if format in self.further:
+                return self.further[format]()
+            if format == "text":
+                return reports_text(self.reports(), ReportPaper(**shown), self.blank_lines)
+            if format == "markdown":
+                from ndcg_tracker.render.markdown import reports_markdown
 
-    def _in_format(self, format: str, paper: ReportPaper) -> str:
-        if format in self.further:
-            return self.further[format]()
-        if format == "text":
-            return reports_text(self.reports(), paper, self.blank_lines)
-        if format == "markdown":
-            from ndcg_tracker.render.markdown import reports_markdown
+                return reports_markdown(self.reports(), ReportPaper(**shown).detail)
+            if format == "html":
+                from ndcg_tracker.render.html import reports_html
 
-            return reports_markdown(self.reports(), paper.detail)
-        if format == "html":
-            from ndcg_tracker.render.html import reports_html
+                return reports_html(self.reports()) + "\n"
+            if format == "json":
+                return json_text(self.plain())
+            from ndcg_tracker.render.csv import csv_text
 
-            return reports_html(self.reports()) + "\n"
-        if format == "json":
-            return json_text(self.plain())
-        from ndcg_tracker.render.csv import csv_text
-
-        return csv_text(*self.table().for_programs)
+            return csv_text(*self.table().for_programs)
 
     def plain(self) -> Any:
         """Return the typed numbers as plain Python values."""

@@ -140,7 +140,13 @@ def nominal(field: str, **more: object) -> Spec:
 
 
 def named_axis(names: Sequence[str], width: int, **more: object) -> Spec:
-    """Return an axis or a legend of names, each cut to ``width`` characters that distinguish it from the others."""
+    """Return an axis or a legend of names, each cut to ``width`` characters that distinguish it from the others.
+
+    >>> named_axis(["bm25", "dense"], 9, grid=False)
+    {'grid': False}
+    >>> named_axis(["a-long-name", "another-long-name"], 9)["labelExpr"].count("datum.value")
+    2
+    """
     each = list(dict.fromkeys(map(visible, names)))
     short = dict(zip(each, shortened_apart(each, width), strict=True))
     cut = [name for name in each if short[name] != name]

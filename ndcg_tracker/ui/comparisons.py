@@ -169,7 +169,7 @@ def verdict(tx: ReadTransaction, here: Here, baseline: RunRecord, candidate: Run
         "told": explained(comparison),
         "look": look_of(first),
         "n_open": n_open,
-        "judge": grade and here.link("/judge", run=both, metric=metric, whose=here.judge, budget=n_open),
+        "judge": grade and here.link("/judge", run=both, metric=metric, whose=here.judge, all="yes"),
     }
 
 

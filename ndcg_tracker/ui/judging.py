@@ -382,8 +382,8 @@ class Judging:
         dataset = ask.dataset(tx) if ask.text("design") else tx.datasets.named(_runs(tx, ask)[0].dataset)
         assert dataset is not None
         newest = max((label_set.id for label_set in tx.labels.sets(dataset.id, None)), default=0)
-        names = ("dataset", "design", "baseline", "run", "metric", "budget", "whose", "greatest", "judge", "labels")
-        given = {name: ask.texts(name) for name in names}
+        names = "dataset", "design", "baseline", "run", "metric", "budget", "all"
+        given = {name: ask.texts(name) for name in (*names, "whose", "greatest", "judge", "labels")}
         number = ask.number("design", 0)
         design = numbered_design(tx, dataset.id, dataset.name, number) if number else None
         n_open = len(open_items(tx, design)) if design is not None else 0
@@ -427,7 +427,8 @@ class Judging:
                 advice="store runs and labels with item ids to judge them here",
             )
         parsed = None if metric is None else parse_metric(metric)
-        question = NeededQuestion(metric=parsed, budget=ask.number("budget", BUDGET), judge=whose)
+        budget = None if ask.has("all") else ask.number("budget", BUDGET)
+        question = NeededQuestion(metric=parsed, budget=budget, judge=whose)
         needed = labels_needed(tx, runs[0], runs[1:], question)
         of_judge = [of for of in label_sets if of.judge == whose] or label_sets
         grades = tx.labels.lists(of_judge[-1].id).grades if of_judge else np.arange(4.0)

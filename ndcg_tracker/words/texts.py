@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -87,6 +87,16 @@ class DatasetName(str):
         self = super().__new__(cls, name)
         self.word = word or "query"
         return self
+
+    @classmethod
+    def over(cls, suite: str, datasets: Iterable[str]) -> Self:
+        """Return the name of a suite with the word that its datasets share.
+
+        >>> DatasetName.over("all", [DatasetName("films", "user"), DatasetName("books", "user")]).word
+        'user'
+        """
+        words = {getattr(dataset, "word", None) for dataset in datasets}
+        return cls(suite, words.pop() if len(words) == 1 else None)
 
 
 @contextmanager

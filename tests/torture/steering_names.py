@@ -66,14 +66,16 @@ def named(tally: Tally, url: str, texts: Sequence[str]) -> list[str]:
     """Give each text to all that has a name or an id, and return those that may be names of runs."""
     names = []
     with nt.Tracker(url) as tracker:
-        _ = tracker.ingest(_SHOP, name="other", dataset="names", item="item")
+        for system in ("other", "x"):
+            _ = tracker.ingest(_SHOP, name=system, dataset="names", item="item")
         for text in texts:
             facts = {text: text, "sum": text}
             rows = {"group": [text, "r"], "item": [text, "a"], "score": [1.0, 2.0], "label": [1, 1]}
             ingest = partial(tracker.ingest, dataset="names", item="item", tags=facts, parameters=facts)
             if taken(tally, partial(ingest, _SHOP, name=text)):
                 names.append(text)
-            taken(tally, partial(tracker.ingest, _SHOP, name="x", dataset=text, item="item"))
+            for system in ("other", "x"):
+                taken(tally, partial(tracker.ingest, _SHOP, name=system, dataset=text, item="item"))
             taken(tally, partial(tracker.set_alias, text, "other", "names"))
             taken(
                 tally, partial(tracker.ingest, rows, name=f"run {len(names)} of {text!a}", dataset="shop", item="item")

@@ -104,8 +104,10 @@ def moves_chart(
 ) -> Spec:
     """Return the chart of such rows; its table is named ``moves``, so that a page can show another group in it."""
     labels = {"labelAngle": 0, "labelFontWeight": "bold", "labelLimit": {"expr": "0.28 * width"}}
-    few, many = (json.dumps(shortened_apart([visible(baseline), visible(candidate)], width)) for width in (11, 21))
-    labels["labelExpr"] = f"(width < 600 ? {few} : {many})[datum.value == 'baseline' ? 0 : 1]"
+    names = [visible(baseline), visible(candidate)]
+    narrow, middle, wide = (json.dumps(shortened_apart(names, width)) for width in (11, 16, 22))
+    fitting = f"(width < 400 ? {narrow} : width < 600 ? {middle} : {wide})"
+    labels["labelExpr"] = f"{fitting}[datum.value == 'baseline' ? 0 : 1]"
     above = {"orient": "top", "title": None, "grid": False, **labels}
     x = nominal("side", scale={"domain": ["baseline", "candidate"], "padding": 1.2}, axis=above)
     ranks = {"domain": [SHOWN + 1.4, 0.6], "nice": False, "zero": False}

@@ -46,7 +46,7 @@ from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.stratified import stratified, stratum_mean
 from ndcg_tracker.statistics.t_test import TTest, limited, t_interval
 from ndcg_tracker.words.notes import Note, carry_command, in_words
-from ndcg_tracker.words.texts import about
+from ndcg_tracker.words.texts import DatasetName, about
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -288,7 +288,13 @@ def history_of(
     marked = next(filter(None, [mark_judged(of_version) for of_version in reversed(of_versions)]), None)
     if is_suite:
         distinct = [note for at, note in enumerate(notes) if note not in notes[:at]]
-        return History(tuple(rows), tuple(distinct), len(every), len(every), dataset=place)
+        return History(
+            tuple(rows),
+            tuple(distinct),
+            len(every),
+            len(every),
+            dataset=DatasetName.over(place, (of.name for of in datasets)),
+        )
     return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, runs, (parsed, metric), wanted, notes)
 
 

@@ -53,7 +53,7 @@ from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
 from ndcg_tracker.words.notes import Fact, Note, carry_command, command_line, in_words, sentence
-from ndcg_tracker.words.texts import judge_words, sample_command, unit
+from ndcg_tracker.words.texts import DatasetName, judge_words, sample_command, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index, Mask
@@ -146,7 +146,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         notes += [replace(note, dataset=on.dataset) if is_suite else note for note in more]
     judges = {on.label_set.judge for on in each}
     return Leaderboard(
-        question.suite or each[0].dataset,
+        each[0].dataset if question.suite is None else DatasetName.over(question.suite, (on.dataset for on in each)),
         label_set_ref(each[0].label_set)
         if not is_suite
         else LabelSetRef(0, "", judges.pop() if len(judges) == 1 else ""),

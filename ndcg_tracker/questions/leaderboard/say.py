@@ -159,7 +159,7 @@ def leaderboard_table(board: Leaderboard, place: int = 0) -> Table:
         heads.append(_within(own, 0))
         for number, (of, name) in enumerate(others if column is BETTER_THAN else (), 1):
             beaten = () if board.is_suite else (_within(replace(BETTER_THAN, legend=""), number),)
-            heads += [_within(_mean(of, name), number), *beaten]
+            heads += [_within(replace(_mean(of, name), is_spare=board.is_suite), number), *beaten]
     return Table.of(heads, list(zip(*(_lines(board, of) for of in (first, *(of for of, _ in others))), strict=True)))
 
 

@@ -46,7 +46,8 @@ def plan(
     the differences that are typical for hit@K, RR@K, recall@K and ndcg@K, which may err by half. ``margin``: the drop
     of the mean that a gate is to rule out with 95% confidence, in 4 of 5 samples if both are equally good. ``queries``:
     a number of queries to tell about, by default 40, or those of the runs. The others: see ``compare``. Raises:
-    InputError for another metric without runs, for one run alone, and where no test applies; the errors of ``compare``.
+    InputError for another metric without runs, for one that is not from 0 to 1, for one run alone, and where no test
+    applies; the errors of ``compare``.
     """
     from ndcg_tracker.questions.plan.decide import planned
     from ndcg_tracker.questions.plan.say import PlanResult
@@ -58,6 +59,8 @@ def plan(
     if queries is not None and queries < 1:
         raise InputError(f"a plan is for 1 query or more, not {queries}", advice="give for example 40")
     asked, pilot = parse_metric(metric), None
+    if asked.limits != (0.0, 1.0) or asked.direction != "higher":
+        raise InputError("a plan is about metrics from 0 to 1, the higher the better", where=metric)
     if baseline is not None and candidate is not None:
         from ndcg_tracker.questions.plan.gather import gathered
 

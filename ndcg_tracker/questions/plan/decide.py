@@ -88,7 +88,7 @@ def planned(metric: Metric, margin: float, queries: int | None, pilot: PilotPair
         if spread is not None:
             return _by_runs(name, margin, queries, pilot, spread)
     kind, n = KIND_OF.get(metric.measure), queries or (QUERIES if pilot is None else pilot.sample.n)
-    if kind is None or metric.limits != (0.0, 1.0):
+    if kind is None:
         known = "typical differences are known for hit@K, RR@K, recall@K and ndcg@K"
         raise InputError(known, where=name, advice=f"name two runs, or {argument('metric', 'RR@10')}")
     changes = tuple(_change(of, each, Pilot.typical(each), margin, n) for of, each in typical(kind).items())

@@ -27,7 +27,7 @@ _CHEAPER = ("ndcg", "RR", "AP")
 
 @dataclass(frozen=True)
 class PilotPair:
-    """The differences of two runs, as gains.
+    """The differences of two runs.
 
     ``others``: those of further metrics from 0 to 1. ``labels_each``: about how many items of a group are among the
     first of either run, None if items are not known.
@@ -51,7 +51,7 @@ def gathered(
         raise NotComparableError(NOT_COMPARABLE[why], advice=f"see ndcg-track compare {baseline} {candidate}")
     if results.no_inference is not None:
         raise InputError(f"{sentence(results.no_inference)}; so no plan applies", where=metric.requested_as)
-    sample = results.sample.gains
+    sample = results.sample
     if not sample.plans:
         raise InputError("a plan goes by two single runs, and without drawn answers", advice="name two runs")
     further = compared(tx, baseline, [candidate], every)[0].results
@@ -60,7 +60,7 @@ def gathered(
     with suppress(NdcgTrackerError):  # lists that are not stored
         diff = runs_diff(tx, first, second, depth=metric.cutoff or 10)
         labels_each = None if diff.overlap is None else min(diff.depth, longest) * (2 - diff.overlap)
-    others = {of.requested_as or of.metric: of.sample.gains for of in further if _may_be_cheaper(of)}
+    others = {of.requested_as or of.metric: of.sample for of in further if _may_be_cheaper(of)}
     return PilotPair(sample, others, labels_each, pair.comparison.dataset)
 
 

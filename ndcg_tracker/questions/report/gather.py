@@ -402,8 +402,9 @@ class ReportResult:
 
     @property
     def _dataset(self) -> str:
-        """The dataset whose word for a group the page says; "" for the page of a suite."""
-        return "" if self.report.suite is not None else self.report.pairs[0].comparison.dataset
+        """The dataset or suite whose word for a group the page says."""
+        suite = self.report.suite
+        return (self.report.pairs[0].comparison if suite is None else suite.comparisons[0]).dataset
 
     def to_html(self) -> str:
         """Return the complete page, with its scripts and its security policy; ids in it are text and never markup."""

@@ -56,8 +56,10 @@
 
   // Judging: a key grades the item that is seen. The next one is there at once, and grades are sent one after the other.
   function judging() {
+    const pending = new Set(), mark = (item) => item.querySelector("[name=item]").value; // graded, but not yet sent
     let sent = Promise.resolve(), waiting = 0;
     const seen = (selector) => [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
+    const items = (main = document) => [...main.querySelectorAll(".item:has([name=item])")];
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("input, select, textarea")) return;
       const button = seen(`button[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
@@ -65,28 +67,38 @@
       button?.click();
     });
     document.addEventListener("submit", (event) => {
-      const form = event.target, path = form.getAttribute("action");
+      const form = event.target, path = form.getAttribute("action"), item = form.closest(".item");
       if (form.getAttribute("method") !== "post" || path === "/judge/evaluate") return;
       event.preventDefault();
-      const body = new URLSearchParams(new FormData(form, event.submitter)), item = form.closest(".item");
-      const next = path === "/judge/grade" ? item.nextElementSibling : null, key = document.activeElement?.dataset.key;
-      for (const one of document.querySelectorAll(".item")) if (one === item || !next) one.remove();
-      if (next?.matches(".item")) next.hidden = false;
-      focused(key);
+      const body = new URLSearchParams(new FormData(form, event.submitter)), key = document.activeElement?.dataset.key;
+      if (path === "/judge/grade") pending.add(mark(item));
+      for (const one of items()) if (one === item || path !== "/judge/grade") one.remove();
+      next(key);
       waiting += 1;
       sent = sent.then(() => send(path, body, key)).catch(() => { waiting = 0; location.reload(); });
     });
-    const focused = (key) => (seen(".item input[name=grade]:not([type=hidden])") ?? (key && seen(`.item [data-key="${key}"]`)))?.focus?.();
+    function next(key) {
+      const [item] = items();
+      if (!item) return;
+      item.hidden = false;
+      (item.querySelector("input[name=grade]") ?? item.querySelector(`[data-key="${key}"]`))?.focus();
+    }
     async function send(path, body, key) {
       const answer = await fetch(path, { method: "POST", body, redirect: path === "/judge/store" ? "follow" : "manual" });
       waiting -= 1;
       if (answer.redirected) return location.assign(answer.url);
+      pending.delete(body.get("item"));
       const isKept = answer.type === "opaqueredirect";
-      const text = isKept && waiting ? "" : await (isKept ? await fetch(location.href) : answer).text();
-      if (isKept && waiting) return; // a further grade was given meanwhile, and brings the page
+      if (isKept && waiting && items().length > 2) return;
+      const text = await (isKept ? await fetch(location.href) : answer).text();
+      const main = document.adoptNode(new DOMParser().parseFromString(text, "text/html").querySelector("main"));
+      for (const one of items(main)) if (pending.has(mark(one))) one.remove();
+      const [shown] = items(), [same] = items(main), focus = document.activeElement;
+      if (shown && same && mark(shown) === mark(same)) same.replaceWith(shown); // with what was typed in it
+      document.querySelector("main").replaceWith(main);
       if (!isKept) history.pushState(null, ""); // the page of an error says to go back
-      document.querySelector("main").replaceWith(document.adoptNode(new DOMParser().parseFromString(text, "text/html").querySelector("main")));
-      focused(key);
+      next(key);
+      if (focus.isConnected) focus.focus();
     }
     addEventListener("popstate", () => location.reload());
     addEventListener("beforeunload", (event) => { if (waiting) event.preventDefault(); });

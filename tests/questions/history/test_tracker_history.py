@@ -529,7 +529,7 @@ def test_a_step_says_how_many_groups_vanished_or_came(tracker: nt.Tracker) -> No
     of_suite = tracker.history_report("RR", suite="both")
     assert moved(of_suite) == {"n06": 40, "n12": -40}
     assert [row["run"] for row in of_suite.rows if row["step"]] == ["n06"]  # the other is not found, but told
-    assert "\n40 groups came at n12 (run 31): +0.1208\n" in history_answer(of_suite, HistoryFilter()).in_format("text")
+    assert "\n40 queries came at n12 (run 31): +0.1208\n" in history_answer(of_suite, HistoryFilter()).in_format("text")
     assert moved(tracker.history_report("RR(missing=skip)", dataset="one")) == {}
 
 
