@@ -30,7 +30,7 @@ def judged_labels(
 
     Parameters: ``where``: only the rows with these values in these columns. ``unsure``: whether people had to fill them
     in, so that the word unsure means no label. Gold spans without a column of labels have the grade 1. Where that is
-    allowed, rows whose label is not a number are left out, and of several labels of an item by one judge the mean counts;
+    allowed, rows whose label is not a number are left out, and of a judge's several labels of an item the mean counts;
     ``columns.origins`` takes how many there were, and the model and the prompt that columns name.
     """
     header, refused = records.header, records.refused
