@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from ndcg_tracker.compare.results import Comparison, Estimate, Where
+from ndcg_tracker.compare.results import Comparison, Where
 from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.formats import paths, picked
 from ndcg_tracker.render.report import WIDTH
@@ -19,7 +20,7 @@ APART_KEYS = paths("rest=apart.rest share=apart.share p_apart=apart.p_adjusted s
 _FOUND_KEYS = paths("attribute=about.attribute value=about.value n delta") | APART_KEYS | paths("also=apart.also")
 
 
-def where_shape(where: Where) -> Mapping[str, object]:
+def where_shape(where: Where) -> dict[str, Any]:
     """Return the JSON object of the slices that stand out."""
     found = [picked(_FOUND_KEYS, row) for row in where.found]
     for row in found:
@@ -41,25 +42,24 @@ def slice_name(attribute: str, value: str | None) -> str:
     return shortened(visible(f"{attribute}={value_name(value)}"), _NAME_WIDTH)
 
 
-def carried_words(found: Estimate, whole: float | None, also: str = "") -> str:
+def carried_words(found: Mapping[str, Any], whole: float | None, also: str = "") -> str:
     """Return how much of a difference a slice carries.
 
-    Parameters: ``whole``: the difference, None if it is not sure. ``also``: the name of a slice of the same groups.
+    Parameters: ``found``: as in JSON. ``whole``: the difference, None if it is not sure. ``also``: the name of a slice
+    of the same groups.
 
-    >>> from ndcg_tracker.compare.results import About, Apart
-    >>> from ndcg_tracker.statistics.t_test import TTest
-    >>> ja = Estimate(about=About(attribute="locale", value="ja"), t=TTest(172, -0.58, 0.1), apart=Apart(-0.07, 0.63))
+    >>> ja = {"attribute": "locale", "value": "ja", "n": 172, "delta": -0.58, "rest": -0.07, "share": 0.63}
     >>> carried_words(ja, -0.158)
     'most of it is locale=ja: -0.58 on 172 queries, 63% of the drop; all others -0.07'
     >>> carried_words(ja, None, "script=kana")
     'locale=ja (also script=kana) stands out: -0.58 on 172 queries; all others -0.07'
     """
-    name = slice_name(*found.about.key) + (f" (also {also})" if also else "")
-    part, rest = (None, None) if found.apart is None else (found.apart.share, found.apart.rest)
+    name = slice_name(found["attribute"], found["value"]) + (f" (also {also})" if also else "")
+    part, rest = found["share"], found["rest"]
     carried = ""
     if whole is not None and part is not None and part > 0:
         carried = f", {'all' if part > 1 else f'{part:.0%}'} of the {'drop' if whole < 0 else 'rise'}"
-    told = f"{short(found.delta or 0.0)} on {queries(found.n)}{carried}"
+    told = f"{short(found['delta'] or 0.0)} on {queries(found['n'])}{carried}"
     told += "" if rest is None else f"; all others {short(rest)}"
     return f"most of it is {name}: {told}" if carried and (part or 0.0) >= _MOST else f"{name} stands out: {told}"
 
@@ -71,10 +71,10 @@ def where_lines(comparison: Comparison, spelled: Spelling) -> list[str]:
         return []
     is_asked, lines = comparison.slices is not None, list[str]()
     if where.found:
-        first, *others = where.found
+        first, *others = where_shape(where)["found"]
         moved = metric.delta if metric.verdict in ("improved", "regressed") else None
         more = worded(f" ({len(others)} more: {argument('by', 'all')})", spelled) if others and not is_asked else ""
-        alike = [slice_name(*key) for key in (() if first.apart is None else first.apart.also)[:1]]
+        alike = [slice_name(**key) for key in first["also"][:1]]
         words = next(
             (told for also in alike if display_width(told := carried_words(first, moved, also) + more) <= WIDTH),
             carried_words(first, moved) + more,

@@ -96,7 +96,7 @@ _QUANTILES = 4
 
 
 def asked_slices(
-    tx: ReadTransaction, run: RunRecord, by: Sequence[str]
+    tx: ReadTransaction, run: RunRecord, by: Sequence[str] = ()
 ) -> tuple[tuple[AttributeValues, ...], dict[str, int]]:
     """Return the attributes to slice by, numbers cut into quantiles, and those with too many values.
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.results import ALPHA, About, Apart, Estimate, SliceKey, Where
-from ndcg_tracker.rankings import Floats, Mask
+from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.sample import Sample
     from ndcg_tracker.compare.slices import Slicing
+    from ndcg_tracker.metrics.language.metric import Direction
 
 _ROUNDING = 1e-12
 _FEWEST = 5
@@ -139,6 +141,20 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
         contrasts = _Contrasts.of(sample, slices, among)
         corrected = _corrected(same, [p if n in open_ones else None for n, p in enumerate(contrasts.p_values)])
     return Where(attributes, len(keys), tuple(found)), dict(zip(keys, aparts, strict=True))
+
+
+def where_of_step(
+    values: Floats, of_steps: Sequence[Index], direction: Direction, weights: Floats | None, slicings: Sequence[Slicing]
+) -> Where:
+    """Return the slices that stand out at a step: by the means of the runs before it and of those after it.
+
+    Parameters: ``values``: of each run, shape (runs, groups). ``of_steps``: the places of the runs before and after.
+    ``weights``: of groups, None for equal ones.
+    """
+    counts = np.ones(values.shape[1], dtype=np.bool_) if weights is None else weights > 0
+    before, after = (values[places].mean(axis=0)[counts] for places in of_steps)
+    sample = Sample(after - before, direction, weights=None if weights is None else weights[counts])
+    return where(sample, [replace(by, values=[*compress(by.values, counts.tolist())]) for by in slicings])[0]
 
 
 def ranked(rows: Sequence[Estimate], found: Where, aparts: Mapping[SliceKey, Apart]) -> tuple[Estimate, ...]:

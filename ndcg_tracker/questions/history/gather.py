@@ -17,6 +17,9 @@ from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
+from ndcg_tracker.compare.say_where import where_shape
+from ndcg_tracker.compare.slices import asked_slices
+from ndcg_tracker.compare.where import where_of_step
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
@@ -38,6 +41,7 @@ from ndcg_tracker.questions.history.steps import (
     sample_notes,
     scatter_notes,
     side_by_side,
+    sides_of_steps,
     study_notes,
 )
 from ndcg_tracker.runs.judges import FAR_BELOW, counting_judge, judge_option, numbered_labels
@@ -271,6 +275,7 @@ def history_of(
         row = history_row(system.record, details, parsed, step, no_interval, judged=share, judge=judges)
         if is_suite:
             row["ci"], row["suite"] = limited(system.macro.ci, parsed.limits), place
+            row["step_compare"] = None  # which names runs of one dataset
             row["label_set_versions"] = system.versions
         rows.append(row)
     if parsed.counts_missing:
@@ -477,7 +482,16 @@ def history_row(
         "step_or_drift": step is not None and step.may_be_drift,
         "n_vanished": 0,
         "labels_or_ranking": None,
+        "step_where": None if found_step is None or found_step.where is None else where_shape(found_step.where),
+        "step_compare": None if before is None else _comparing(before, run, metric, judge, found_step),
     }
+
+
+def _comparing(before: RunRecord, run: RunRecord, metric: Metric, judge: str, of: FoundStep | None) -> str:
+    """Return the command that compares both sides of a step."""
+    by = ("--by", "all") if of is not None and of.where is not None else ()
+    asked = ("--dataset", run.dataset, "--metric", metric.requested_as or str(metric), *judge_option(judge))
+    return shlex.join(("ndcg-track", "compare", before.name, run.name, *asked, *by))
 
 
 def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metric: Metric) -> dict[int, float]:
@@ -540,7 +554,14 @@ def _steps(
         families = _repeats(tx, first.name, first.records, records[0].label_set_version, each[0][0])
         tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
     notes += [note for note in scatter_notes(tested, None if is_suite else first.name) if note not in notes]
-    return found_steps([record.run_id for record in compress(records, in_all.tolist())], tested)
+    kept_ids = [record.run_id for record in compress(records, in_all.tolist())]
+    found, sides = found_steps(kept_ids, tested), {} if is_suite else sides_of_steps(tested.steps)
+    sides = {place: of for place, of in sides.items() if of[0].size and of[1].size}
+    slices, left_out = asked_slices(tx, tx.runs.all(first.name)[0]) if sides else ((), {})
+    for place, of_step in sides.items() if slices else ():
+        told = where_of_step(values, of_step, metric.direction, scale, [of.of(each[0][0]) for of in slices])
+        found[kept_ids[place]] = replace(found[kept_ids[place]], where=replace(told, left_out=left_out))
+    return found
 
 
 def _repeats(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.labels_or_ranking import LabelsOrRanking
 from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.compare.say_where import carried_words
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer, nominal, number, tooltip
-from ndcg_tracker.render.report import BLANK, Column, Report, Table, unseen
+from ndcg_tracker.render.report import BLANK, Column, Line, Report, Table, unseen
 from ndcg_tracker.render.terminal import shortened_apart, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import (
@@ -61,6 +62,8 @@ class HistoryRow(TypedDict):
     groups vanished at this run, which count as 0; below 0 if groups came. ``label_set_versions``: of each dataset of a
     suite. ``labels_or_ranking``: what labels and ranking did since the run before, which has other labels: its name as
     ``since``, ``labels``, ``ranking`` and ``interaction`` (see ``LabelsOrRanking``).
+    ``step_where``: the slices that stand out at the step, as ``where`` of a comparison, None without attributes;
+    ``step_compare``: the command that compares both sides.
     """
 
     run: str
@@ -97,6 +100,8 @@ class HistoryRow(TypedDict):
     n_vanished: NotRequired[int]
     label_set_versions: NotRequired[Sequence[int]]
     labels_or_ranking: NotRequired[Mapping[str, Any] | None]
+    step_where: NotRequired[Mapping[str, Any] | None]
+    step_compare: NotRequired[str | None]
 
 
 def pairs_text(pairs: Mapping[str, object] | None) -> str:
@@ -141,7 +146,7 @@ COLUMNS = (
     *unseen("drift_first=drift_between.0 drift_last=drift_between.1 drift_runs direction"),
     Column("judged", None, "share"),
     *unseen("judged_before=goes_with_judged.0 judge step_or_drift n_vanished"),
-    *unseen("labels_change=labels_or_ranking.labels ranking_change=labels_or_ranking.ranking verdict"),
+    *unseen("labels_change=labels_or_ranking.labels ranking_change=labels_or_ranking.ranking verdict step_compare"),
 )
 """What a history shows of a run: those with a title for people, those with a key for programs."""
 
@@ -212,8 +217,20 @@ def _report(metric: str, rows: Sequence[HistoryRow], newest_first: bool) -> Repo
         asides=list(filter(None, (_line(rows), _asked_for(metric, rows), stepped))),
         sentences=sentences[:MOST_SENTENCES],
         tables=[history_table(rows, heads)],
+        lines=where_lines(rows),
         facts=facts,
     )
+
+
+def where_lines(rows: Sequence[HistoryRow]) -> list[Line]:
+    """Return which slice carries each of the latest steps, and the command that shows more; none without attributes."""
+    stepped = [row for row in rows if row.get("step_where") is not None and row.get("step_compare")]
+    lines = []
+    for row in stepped[-MOST_SENTENCES:]:
+        found = (row.get("step_where") or {})["found"]
+        words = carried_words(found[0], row.get("step_change")) if found else "no slice stands out"
+        lines.append(Line(f"{row['run']}: ", f"{words}:", row.get("step_compare") or ""))
+    return lines
 
 
 def _judged(row: HistoryRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from ndcg_tracker.words.notes import Fact, Note
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ndcg_tracker.compare.results import Where
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.questions.history.say import HistoryRow
     from ndcg_tracker.rankings import Floats, Index
@@ -165,7 +166,8 @@ class FoundStep:
     """The step or the drift at one run; other runs are given by id.
 
     ``before``: the run that it was compared with. ``first`` and ``last``: the runs between which the step is.
-    ``drift_from``: the first run of the drift that ends here.
+    ``drift_from``: the first run of the drift that ends here. ``where``: the slices that stand out at the step, None
+    without attributes.
     """
 
     step: Step
@@ -173,6 +175,7 @@ class FoundStep:
     first: int | None = None
     last: int | None = None
     drift_from: int | None = None
+    where: Where | None = field(default=None, kw_only=True)
 
 
 def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
@@ -194,6 +197,19 @@ def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, F
         places = (step.first, step.last, None if step.drift is None else step.drift.first)
         steps[run_id] = FoundStep(step, last, *(None if at is None else run_ids[at] for at in places))
     return steps
+
+
+def sides_of_steps(steps: Sequence[Step]) -> dict[int, tuple[Index, Index]]:
+    """Return, for each step, the places of the runs from the step before it on, and of those until the next one.
+
+    Runs among which the step may be are on neither side.
+    """
+    places = [place for place, step in enumerate(steps) if step.is_step or step.is_possible]
+    spans = [(of.first or place, of.last or place) for place in places for of in (steps[place],)]
+    starts = [0, *(last for _, last in spans)]
+    ends = [*(first for first, _ in spans[1:]), len(steps)]
+    each = zip(places, spans, starts, ends, strict=False)
+    return {place: (np.arange(begin, first), np.arange(last, end)) for place, (first, last), begin, end in each}
 
 
 def at_groups(ids: Index, results: Results) -> Floats | None:

@@ -68,15 +68,15 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
         "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
         "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs,direction,judged,judged_before,judge,"
-        "step_or_drift,n_vanished,labels_change,ranking_change,verdict\n"
-        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "step_or_drift,n_vanished,labels_change,ranking_change,verdict,step_compare\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
     )
     came = history_said([{**STEP, "n_vanished": -20}]).in_format("csv")
-    assert came.splitlines()[1].endswith(",-20,,,regressed")
+    assert came.splitlines()[1].endswith(",-20,,,regressed,")
     assert history_said([{**STEP, "requested_as": "map"}]).in_format("csv").splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,,,,,,,,,regressed"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,,,,,,,,,regressed,"
     )
 
 
@@ -254,7 +254,7 @@ def test_a_drift_is_told_in_one_sentence() -> None:
     assert "stepped down at r9" in both
     assert [line.split()[-1] for line in both.splitlines() if line.startswith("r9 ")] == ["step"]
     line = history_said([DRIFT]).in_format("csv").splitlines()[1]
-    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,,,,,,,,,improved")
+    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,,,,,,,,,improved,")
 
 
 def test_the_largest_steps_come_first_and_a_screen_tells_five() -> None:

@@ -32,7 +32,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
         "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
         "drift_runs", "direction", "judged", "goes_with_judged", "cutoff", "judge", "step_or_drift", "n_vanished",
-        "labels_or_ranking",
+        "labels_or_ranking", "step_where", "step_compare",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
