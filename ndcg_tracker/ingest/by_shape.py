@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sized
 from dataclasses import replace
 from io import BytesIO
 from pathlib import PurePath
@@ -73,7 +73,9 @@ def empty_lists(given: object, columns: Columns, queries: Collection[str] = ()) 
     ``queries``: names that help to recognise the results.
     """
     try:
-        name, value = _value(given)
+        name, value = ("", given) if isinstance(given, Mapping) else _value(given)
+        if isinstance(value, Mapping) and all(isinstance(items, Sized) for items in value.values()):  # a list by query
+            return {str(query): [] for query, items in value.items() if not len(items)}
         found = _found(value, name, "results", columns, (), queries)
     except InputError:
         return {}
