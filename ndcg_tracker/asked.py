@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timedelta
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -90,6 +90,7 @@ class Option:
 
 
 Everyday = partial(Option, everyday=True)
+Positional = partial(Option, is_positional=True)
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,7 @@ class Declared:
         """Return the value that a text means (InputError)."""
         kind = next((one for one in (bool, float, int) if one in (self.type, *get_args(self.type))), str)
         if self.choices and text not in self.choices:
-            *others, last = self.choices
-            raise InputError(f"{self.name} must be {', '.join(others)} or {last}, not {text[:40]!r}")
+            raise InputError(f"{self.name} must be {_either(self.choices)}, not {text[:40]!r}")
         try:
             return kind(text)
         except ValueError:
@@ -260,7 +260,19 @@ def _metadata(annotated: Any, kind: type[_Metadata]) -> _Metadata | None:
     return next((told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, kind)), None)
 
 
-def _fields(question: type[Any]) -> list[Declared]:
+def _either(choices: Sequence[str]) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+def refuse_unknown(question: object) -> None:
+    """Refuse a value of a field that may only have a few others (InputError)."""
+    for one in _fields(type(question)):
+        value = getattr(question, one.name)
+        if one.choices and value != one.default and value not in one.choices:
+            raise InputError(f"{argument(one.name, value)} is unknown", advice=f"give {_either(one.choices)}")
+
+
+def _fields_of(question: type[Any]) -> list[Declared]:
     found = []
     for field in fields(question):
         owner = next(base for base in question.__mro__ if field.name in inspect.get_annotations(base))
@@ -275,6 +287,9 @@ def _fields(question: type[Any]) -> list[Declared]:
             by = None if made is None else made.by
             found.append(Declared(field.name, option, get_args(annotated)[0], default, made=by, annotation=name))
     return sorted(found, key=lambda one: _FIRST.index(one.name) if one.name in _FIRST else len(_FIRST))
+
+
+_fields: Callable[[type[Any]], list[Declared]] = cast("Any", cache(_fields_of))
 
 
 def asks(question: type[Any], *, but: Iterable[str] = (), **defaults: object) -> Callable[[_Function], _Function]:
@@ -359,6 +374,8 @@ DOUBTS = {
     "duplicates:first": "several rows of one item in a group; the first counts",
     "duplicates:best": "several rows of one item in a group; the one with the highest score or label counts",
     "duplicates:same": "several rows of one item in a group if their scores or labels are equal",
+    "duplicates:mean": "several labels of one item by one judge; their mean counts",
+    "bad-grades": "labels that are not numbers, which are left out",
     "changed-texts": "a tenth of the labelled items have another text than when they were labelled",
 }
 """The names by which doubtful input may be let pass, and what each lets pass."""
@@ -374,6 +391,26 @@ def allowed(names: str | Iterable[str]) -> frozenset[str]:
     for name in sorted(chosen - DOUBTS.keys() - {""}):
         raise InputError(f"{argument('allow', name)} is unknown", advice=f"give {' or '.join(DOUBTS)}")
     return frozenset(chosen - {""})
+
+
+def grades_of(given: str | Mapping[str, float] | None) -> dict[str, float]:
+    """Return what words mean as labels, in lower case (InputError).
+
+    >>> grades_of("Relevant=2, partial=0.5"), grades_of(None)
+    ({'relevant': 2.0, 'partial': 0.5}, {})
+    """
+    pairs = (
+        given.items() if isinstance(given, Mapping) else [part.partition("=")[::2] for part in parted([given or ""])]
+    )
+    try:
+        found = {str(word).strip().lower(): float(grade) for word, grade in pairs if word or grade}
+    except (TypeError, ValueError):
+        found = {"": math.nan}
+    if not all(word and math.isfinite(grade) for word, grade in found.items()):
+        raise InputError(
+            f"{argument('grades', str(given))} is not WORD=NUMBER,...", advice="write relevant=2,partial=1"
+        )
+    return found
 
 
 Texts = list[str] | None
@@ -400,16 +437,16 @@ ByTag = Annotated[str | None, Option("The tag whose value names a system, instea
 Allow = Annotated[
     str | Sequence[str],
     Option(
-        "Doubtful input to let pass; repeatable. HOW: first, best or same.",
-        metavar="failed|no-overlap|duplicates:HOW|changed-texts",
+        "Doubtful input to let pass; repeatable. HOW: first, best, same or, for labels, mean.",
+        metavar="failed|no-overlap|duplicates:HOW|bad-grades|changed-texts",
     ),
 ]
 Run = Annotated[
     str,
-    Option("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN", is_positional=True),
+    Positional("Name, id, @alias, latest, latest~2, before:DATE or a unique prefix.", metavar="RUN"),
 ]
 RboP = Annotated[float, Option("Weight of each rank relative to the one before it.", metavar="P")]
-Query = Annotated[str, Option("One SELECT.", is_positional=True)]
+Query = Annotated[str, Positional("One SELECT.")]
 Timeout = Annotated[float, Option("Seconds until the query is stopped.", ("--timeout",), least=0.001)]
 Plan = Annotated[bool, Option("Show the query plan, without running the query.")]
 
@@ -501,6 +538,14 @@ ItemsPath = Annotated[
         metavar="PATH",
     ),
 ]
+Grades = Annotated[
+    str | Mapping[str, float] | None,
+    Option(
+        "What words mean as labels, such as irrelevant=0,partial=1,relevant=2.",
+        metavar="WORD=NUMBER,...",
+        typed=str | None,
+    ),
+]
 RelevantKey = Annotated[
     str | None, Option("Key of the relevant items in a golden set, if it is not clear.", metavar="KEY")
 ]
@@ -552,8 +597,8 @@ Stream = Annotated[
 Where = Annotated[
     Mapping[str, str] | None, Option("Only rows with this value in this column; repeatable.", metavar="COLUMN=VALUE")
 ]
-FactsFile = Annotated[object, Option("One row per group; - is standard input.", metavar="FILE", is_positional=True)]
+FactsFile = Annotated[object, Positional("One row per group; - is standard input.", metavar="FILE")]
 TextsFile = Annotated[
     object,
-    Option("One row per group, item, or item of a group; - is standard input.", metavar="FILE", is_positional=True),
+    Positional("One row per group, item, or item of a group; - is standard input.", metavar="FILE"),
 ]

@@ -369,7 +369,7 @@ class _WithoutOptions(ast.NodeTransformer):
     """Leaves out ``Option(...)``, whose help the command line alone shows."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        is_option = isinstance(node.func, ast.Name) and node.func.id in ("Option", "Everyday")
+        is_option = isinstance(node.func, ast.Name) and node.func.id in ("Option", "Everyday", "Positional")
         return ast.Constant(None) if is_option else self.generic_visit(node)
 
 

@@ -10,7 +10,7 @@ from ndcg_tracker.asked import (
     GroupColumn,
     ItemsPath,
     ItemToDocument,
-    Option,
+    Positional,
     RelevantKey,
     asks,
     made,
@@ -21,7 +21,7 @@ from ndcg_tracker.rules import refuse
 if TYPE_CHECKING:
     from ndcg_tracker.questions.check.say import Checked
 
-Results = Annotated[object, Option("The results: the ranked ids of each query.", metavar="RESULTS", is_positional=True)]
+Results = Annotated[object, Positional("The results: the ranked ids of each query.", metavar="RESULTS")]
 Golden = Annotated[
     object, Everyday("The golden set: queries and their relevant items.", ("--labels",), metavar="GOLDEN")
 ]

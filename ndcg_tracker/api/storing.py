@@ -26,6 +26,7 @@ from ndcg_tracker.asked import (
     Labels,
     MetricTexts,
     Option,
+    Positional,
     Reader,
     TextsFile,
     WeightColumn,
@@ -85,7 +86,7 @@ ValueColumn = Annotated[
     str | None, Option("Column of the values of --results.", default="value, or the only other column")
 ]
 MeasureOfFile = Annotated[str | None, Option("The measure to take if a file has several.")]
-LabelsFile = Annotated[object, Option("The labels; - is standard input.", metavar="FILE", is_positional=True)]
+LabelsFile = Annotated[object, Positional("The labels; - is standard input.", metavar="FILE")]
 OfJudge = Annotated[str | None, Everyday("Who gave the labels: a person, a pool or a model.", metavar="NAME")]
 AddedBy = Annotated[str, Option("Who gave the labels, if not the judge.", metavar="NAME")]
 FromRuns = Annotated[Sequence[str], Option("Runs whose logs the labels come from: A,B.", metavar="RUNS", read=parted)]
@@ -99,7 +100,7 @@ DefaultWeight = Annotated[
     float | None, Option("Weight of groups that have none, now and later; nan removes it.", metavar="W")
 ]
 ReplaceTexts = Annotated[bool, Option("Also give labelled items other texts.")]
-Splittable = Annotated[str, Option("A dataset with labels and without runs.", metavar="NAME", is_positional=True)]
+Splittable = Annotated[str, Positional("A dataset with labels and without runs.", metavar="NAME")]
 SealedMetric = Annotated[str, Option("The metric of all gates on the sealed part.")]
 SealedMargin = Annotated[float, Option("The drop that all its gates allow, in absolute points.", metavar="X")]
 SealedShare = Annotated[float | None, Option("Share of the groups to seal, such as .5.", metavar="SHARE")]
@@ -416,13 +417,15 @@ def add_labels(
     runs = [run_of.get(name, name) for name in told.from_runs]
     origin = {"runs": runs, "model": [told.model], "prompt": [told.prompt]}
     origin[WITHOUT_ANSWER] = [query for golden in told.recognised for query in golden.without_answer]
-    come_from = {name: values for name, values in origin.items() if any(values)} or None
+    origin = {name: values for name, values in origin.items() if any(values)}
+    in_file = next(iter(told.origins.values())) if len(told.origins) == len(of_judges) == 1 else None
+    come_from = {name: {**(in_file or told.origins.get(name, {})), **origin} or None for name in of_judges}
     first, *further = (
         store_labels(
             store,
             told,
             given,
-            LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from),
+            LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from[name]),
             texts,
         )
         for name, given in of_judges.items()

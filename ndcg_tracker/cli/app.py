@@ -34,6 +34,7 @@ from ndcg_tracker.cli.options import (
     as_option,
     discard,
     everyday,
+    in_typer,
     say,
     show,
     surroundings,
@@ -145,7 +146,7 @@ def _imported(name: str, of_program: Mapping[str, Any]) -> Any:
         app.add_typer(answers, name=name)
         command: Any = typer.main.get_group(app).commands[name]
     else:
-        app.command(name)(answers)
+        app.command(name)(in_typer(answers))
         command = typer.main.get_command(app)
     _take_too(command, of_program["db"], _database_after)
     _take_too(command, of_program["brief"], of_program["brief"].callback)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.asked import Option, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import DatabaseError, InputError
@@ -92,7 +93,7 @@ def check_database() -> None:
 
 @app.command("backup")
 def backup_database(
-    target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not exist yet.")],
+    target: Annotated[str, Positional("The copy; it must not exist yet.", metavar="FILE")],
 ) -> None:
     """Copy a SQLite database, even while others write to it.
 
@@ -110,7 +111,7 @@ def backup_database(
 
 @app.command("restore")
 def restore_database(
-    backup: Annotated[str, typer.Argument(metavar="FILE", help="A copy that db backup made; it is not changed.")],
+    backup: Annotated[str, Positional("A copy that db backup made; it is not changed.", metavar="FILE")],
 ) -> None:
     """Create a new SQLite database from a backup, and check it.
 
@@ -128,9 +129,7 @@ def restore_database(
 
 @app.command("vacuum")
 def vacuum_database(
-    full: Annotated[
-        bool, typer.Option("--full", help="On Postgres, rewrite the tables; others wait meanwhile.")
-    ] = False,
+    full: Annotated[bool, Option("On Postgres, rewrite the tables; others wait meanwhile.")] = False,
 ) -> None:
     """Reclaim the space of deleted rows.
 
@@ -148,22 +147,17 @@ def vacuum_database(
 
 @app.command("grant")
 def grant_rights(
-    owner: Annotated[
-        str, typer.Option("--owner", metavar="ROLE", help="The role that upgrades the schema, renames and deletes.")
-    ],
+    owner: Annotated[str, Option("The role that upgrades the schema, renames and deletes.", metavar="ROLE")],
     writer: Annotated[
         str,
-        typer.Option(
-            "--writer",
+        Option(
+            "The role that ingests, rescores, tags, sets aliases and runs gates, but cannot delete a run.",
             metavar="ROLE",
-            help="The role that ingests, rescores, tags, sets aliases and runs gates, but cannot delete a run.",
         ),
     ],
-    reader: Annotated[str, typer.Option("--reader", metavar="ROLE", help="The role that reads with the command line.")],
-    dashboards: Annotated[
-        str | None, typer.Option("--dashboards", metavar="ROLE", help="The role that reads only the public views.")
-    ] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Run the statements: all of them or none.")] = False,
+    reader: Annotated[str, Option("The role that reads with the command line.", metavar="ROLE")],
+    dashboards: Annotated[str | None, Option("The role that reads only the public views.", metavar="ROLE")] = None,
+    apply: Annotated[bool, Option("Run the statements: all of them or none.")] = False,
 ) -> None:
     """Print the SQL for the rights of a team on Postgres.
 
@@ -180,7 +174,7 @@ def grant_rights(
         options.say("granted")
 
 
-doctor = typer.Typer(rich_markup_mode=None)
+doctor = options.Group(rich_markup_mode=None)
 
 _SHOWN_EFFECT = 5e-5
 
@@ -219,7 +213,7 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
 @doctor.command("conventions")
 def show_conventions(
     run: options.Run,
-    cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
+    cutoff: Annotated[int, Option("The cutoff of NDCG.", least=1)] = 10,
     dataset: options.AnyDataset = None,
     judge: options.Judge = None,
     format: options.Output = "text",
@@ -285,7 +279,7 @@ def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
 @takes(Tracker.query)
 def sql(
     asked: Asked,
-    query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
+    query: Annotated[str, Positional("One SELECT; - reads it from standard input.")],
     format: options.Output = "text",
 ) -> None:
     """Run a read-only query on the public views.
@@ -309,24 +303,22 @@ def sql(
 def ui(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 means any free port.")] = 0,
     host: Annotated[
-        str, typer.Option(help="A name of this machine: 127.0.0.1, localhost or ::1; any address behind a proxy.")
+        str, Option("A name of this machine: 127.0.0.1, localhost or ::1; any address behind a proxy.")
     ] = "127.0.0.1",
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, if there is a display.")
     ] = True,
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Let one person grade items there, and store them as labels of this judge; of a team: A,B.",
+        Option(
+            "Let one person grade items there, and store them as labels of this judge; of a team: A,B.", metavar="NAME"
         ),
     ] = None,
     proxy_secret: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Serve a team behind a proxy, which sends the secret in this file."),
+        str | None, Option("Serve a team behind a proxy, which sends the secret in this file.", metavar="FILE")
     ] = None,
     allowed_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="The name under which the team opens the page; repeatable.")
+        list[str] | None, Option("The name under which the team opens the page; repeatable.", metavar="NAME")
     ] = None,
 ) -> None:
     """Browse the database on a local web page.
@@ -353,7 +345,7 @@ def ui(
 
 
 def mcp(
-    files: Annotated[str, typer.Option(metavar="FOLDER", help="The folder whose files the agent may read.")] = ".",
+    files: Annotated[str, Option("The folder whose files the agent may read.", ("--files",), metavar="FOLDER")] = ".",
 ) -> None:
     """Serve an agent over the Model Context Protocol.
 

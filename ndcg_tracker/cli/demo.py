@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) 
         writer.writerows(rows)
 
 
-def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the demo.")] = "ndcg-track-demo") -> None:
+def demo(folder: Annotated[str, Option("Folder for the files of the demo.")] = "ndcg-track-demo") -> None:
     """Try it out: track four runs of a small, made-up shop search.
 
     The demo shows what changed between the runs, why, and whether the new run may ship.

@@ -10,7 +10,7 @@ import typer
 
 from ndcg_tracker.api.reading import Reading, evaluated
 from ndcg_tracker.api.reading import evaluate as nt_evaluate
-from ndcg_tracker.asked import DEFAULT_METRIC, made
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option, Positional, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import (
     OfFiles,
@@ -31,15 +31,12 @@ if TYPE_CHECKING:
 @takes(nt_evaluate, OfFiles)
 def evaluate(
     asked: Asked,
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")],
-    per_group: Annotated[bool, options.everyday("--per-group", help="Also print one row per group.")] = False,
+    files: Annotated[list[str], Positional("One run per file; - is standard input.", metavar="FILE...")],
+    per_group: Annotated[bool, Everyday("Also print one row per group.")] = False,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="Also show the means in each slice of this attribute of --groups."),
+        str | None, Option("Also show the means in each slice of this attribute of --groups.", metavar="ATTRIBUTE")
     ] = None,
-    groups: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")
-    ] = None,
+    groups: Annotated[str | None, Option("Attributes, one row per group, as for groups set.", metavar="FILE")] = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything.
@@ -110,8 +107,7 @@ metrics = options.command_group("Look up metrics: list, explain, sql.")
 @metrics.command("list")
 def list_metrics(
     work: Annotated[
-        Work | None,
-        typer.Option("--for", help="List the names in tools for this kind of work, and what to write here."),
+        Work | None, Option("List the names in tools for this kind of work, and what to write here.", ("--for",))
     ] = None,
     format: options.Output = "text",
 ) -> None:
@@ -173,9 +169,7 @@ def explain_metric(
             callback=options.metric_asked_for,
         ),
     ],
-    every: Annotated[
-        bool, typer.Option("--all", help="Show all axes, not only those that differ from the default.")
-    ] = False,
+    every: Annotated[bool, Option("Show all axes, not only those that differ from the default.", ("--all",))] = False,
     format: options.Output = "text",
 ) -> None:
     """Explain a metric: its formula, and which tools agree.
@@ -238,9 +232,7 @@ def write_query(
     text: Annotated[
         str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for)
     ],
-    dialect: Annotated[
-        str, typer.Option(help="SQL dialect: bigquery, databricks, duckdb, postgres, snowflake or spark.")
-    ],
+    dialect: Annotated[str, Option("SQL dialect: bigquery, databricks, duckdb, postgres, snowflake or spark.")],
 ) -> None:
     """Print a query that computes a metric for every group elsewhere.
 

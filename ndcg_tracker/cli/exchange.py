@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from ndcg_tracker.asked import Option, Positional
 from ndcg_tracker.cli import options
 
 
 def export_runs(
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
+        str, Option("The folder to create; it must not exist yet.", ("--output", "-o"), metavar="FOLDER")
     ],
     runs: options.SomeRuns = None,
     every: options.EveryRun = False,
@@ -42,10 +41,8 @@ def export_runs(
 
 
 def import_runs(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
-    dataset: Annotated[
-        str | None, typer.Option(help="New name for the dataset of named runs, if it is a single one.")
-    ] = None,
+    folder: Annotated[str, Positional("A folder written by ndcg-track export.", metavar="FOLDER")],
+    dataset: Annotated[str | None, Option("New name for the dataset of named runs, if it is a single one.")] = None,
     format: options.Output = "text",
 ) -> None:
     """Import a copy of a database, or exported runs.

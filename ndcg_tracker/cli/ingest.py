@@ -9,11 +9,9 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
-from ndcg_tracker.asked import GROUP, LABEL, SCORE, Pairs, made
+from ndcg_tracker.asked import GROUP, LABEL, SCORE, Option, Pairs, Positional, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import OfFiles, read_ahead, read_by_spark, require_file, run_names, shown_reading
 from ndcg_tracker.cli.parameters import Asked, takes
@@ -32,23 +30,21 @@ _COLUMNS = (
 @takes(storing.ingest, OfFiles, storing.log_results, rules=None)  # checked once the measures are known
 def ingest(
     asked: Asked,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="One run per file; - is standard input.")
-    ] = None,
+    files: Annotated[list[str] | None, Positional("One run per file; - is standard input.", metavar="FILE...")] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        Option(
+            "How many files to read and score in parallel; they are stored one after the other.",
             metavar="N",
-            help="How many files to read and score in parallel; they are stored one after the other.",
-            show_default="the number of cores, at most 4",
+            default="the number of cores, at most 4",
         ),
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=NUMBER",
-            help="A number for the whole run, such as latency_ms=12.5, stored as a tag; repeatable. With --results, "
+        Option(
+            "A number for the whole run, such as latency_ms=12.5, stored as a tag; repeatable. With --results, "
             "NAME: the measure to take from the file.",
+            metavar="NAME=NUMBER",
         ),
     ] = None,
     format: options.Output = "text",

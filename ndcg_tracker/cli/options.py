@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import shutil
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -161,9 +162,31 @@ def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[ob
     show_rows(format, read_by_people(*names), rows)
 
 
+def in_typer(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with its declared arguments (``Annotated[TYPE, Option(...)]``) as typer reads them."""
+    signature = inspect.signature(command, eval_str=True)
+    parameters = [
+        one.replace(annotation=Annotated[one.annotation.__origin__, told(one.annotation, one.name, one.default)])
+        if isinstance(next(iter(getattr(one.annotation, "__metadata__", ())), None), Option)
+        else one
+        for one in signature.parameters.values()
+    ]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+class Group(typer.Typer):
+    """Commands whose arguments are declared."""
+
+    def command(self, *of: Any, **how: Any) -> Callable[..., Any]:
+        added = super().command(*of, **how)
+        return lambda command: added(in_typer(command))
+
+
 def command_group(help: str) -> typer.Typer:
     """Return a command that has subcommands."""
-    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+    return Group(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
 def show_answer(said: Said, format: str) -> None:

@@ -89,7 +89,7 @@ def takes(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        _, *own = inspect.signature(options.in_typer(command)).parameters.values()
         left_out = {*but, *(parameter.name for parameter in own)}
         beside = [
             replace(one, default=None) if one.default is NOTHING else one for of in further for one in declared(of)

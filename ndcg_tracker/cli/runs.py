@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import Pairs
+from ndcg_tracker.asked import Option, Pairs, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
@@ -45,7 +43,7 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
 
 @app.command("rename")
 def rename_run(
-    run: options.Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
+    run: options.Run, name: Annotated[str, Positional("The new name.")], dataset: options.AnyDataset = None
 ) -> None:
     """Rename a run.
 
@@ -59,8 +57,8 @@ def rename_run(
 @app.command("tag")
 def tag_run(
     run: options.Run,
-    tags: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Tags to add.")] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
+    tags: Annotated[list[str] | None, Positional("Tags to add.", metavar="[KEY=VALUE]...")] = None,
+    remove: Annotated[list[str] | None, Option("A key to remove; repeatable.")] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Add tags to a run, or remove some.
@@ -117,9 +115,7 @@ def prune_runs(asked: Asked, format: options.Output = "text") -> None:
 def delete_runs(
     runs: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RUN...", help="Names, ids, @aliases, latest, latest~2, before:DATE or unique prefixes."
-        ),
+        Positional("Names, ids, @aliases, latest, latest~2, before:DATE or unique prefixes.", metavar="RUN..."),
     ],
     yes: options.Yes = False,
     dataset: options.AnyDataset = None,
@@ -151,13 +147,13 @@ def _pairs(pairs: dict[str, Any]) -> str:
 
 aliases = options.command_group("Manage aliases, names that move between runs: set, list, delete.")
 
-Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
+Alias = Annotated[str, Positional("The alias, with or without @.", metavar="NAME")]
 
 
 @aliases.command("set")
 def set_alias(
     alias: Alias,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
+    run: Annotated[str, Positional("The run it points to.", metavar="RUN")],
     dataset: options.AnyDataset = None,
 ) -> None:
     """Point an alias at a run; create it if it does not exist.
@@ -323,9 +319,7 @@ def _groups_told(done: GroupsSet) -> str:
 
 texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")
 
-OneGroup = Annotated[
-    str | None, typer.Option("--group", metavar="KEY", help="Only texts of this group.", show_default="all")
-]
+OneGroup = Annotated[str | None, Option("Only texts of this group.", ("--group",), metavar="KEY", default="all")]
 
 
 @texts.command("add")

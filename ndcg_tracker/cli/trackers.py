@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ndcg_tracker.asked import Replace
+from ndcg_tracker.asked import Option, Positional, Replace
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
@@ -16,13 +14,11 @@ if TYPE_CHECKING:
 pushes = options.command_group("Send runs to other trackers.")
 
 TrackingUri = Annotated[
-    str | None, typer.Option("--tracking-uri", help="URI of the MLflow server.", show_default="$MLFLOW_TRACKING_URI")
+    str | None, Option("URI of the MLflow server.", ("--tracking-uri",), default="$MLFLOW_TRACKING_URI")
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
-        metavar="RUN", help="The run to compare with on the report page.", show_default="@baseline, if there is one"
-    ),
+    Option("The run to compare with on the report page.", metavar="RUN", default="@baseline, if there is one"),
 ]
 
 
@@ -32,9 +28,7 @@ def push_mlflow(
     tracking_uri: TrackingUri = None,
     experiment: Annotated[
         str | None,
-        typer.Option(
-            help="The MLflow experiment, created if missing.", show_default="$MLFLOW_EXPERIMENT_NAME, else Default"
-        ),
+        Option("The MLflow experiment, created if missing.", default="$MLFLOW_EXPERIMENT_NAME, else Default"),
     ] = None,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,
@@ -62,15 +56,9 @@ def push_mlflow(
 @pushes.command("wandb")
 def push_wandb(
     run: options.Run,
-    project: Annotated[
-        str | None, typer.Option(help="The W&B project.", show_default="$WANDB_PROJECT, else the dataset")
-    ] = None,
-    entity: Annotated[
-        str | None, typer.Option(help="The W&B user or team.", show_default="$WANDB_ENTITY, else yours")
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Write the run to a folder, for 'wandb sync' to send later.")
-    ] = False,
+    project: Annotated[str | None, Option("The W&B project.", default="$WANDB_PROJECT, else the dataset")] = None,
+    entity: Annotated[str | None, Option("The W&B user or team.", default="$WANDB_ENTITY, else yours")] = None,
+    offline: Annotated[bool, Option("Write the run to a folder, for 'wandb sync' to send later.")] = False,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
@@ -104,17 +92,13 @@ def _pull() -> None:
 
 @pulls.command("mlflow")
 def pull_mlflow(
-    mlflow_run: Annotated[
-        str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")
-    ],
+    mlflow_run: Annotated[str, Positional("Id of the MLflow run, or its name with --experiment.", metavar="ID")],
     tracking_uri: TrackingUri = None,
-    experiment: Annotated[str | None, typer.Option(help="The MLflow experiment to find the name in.")] = None,
+    experiment: Annotated[str | None, Option("The MLflow experiment to find the name in.")] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="The dataset to store it in.", show_default="the one it was evaluated under")
+        str | None, Option("The dataset to store it in.", default="the one it was evaluated under")
     ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the run.", show_default="the one it was evaluated under")
-    ] = None,
+    name: Annotated[str | None, Option("Name of the run.", default="the one it was evaluated under")] = None,
     replace: Annotated[bool, options.told(Replace, "replace")] = False,
     format: options.Output = "text",
 ) -> None:

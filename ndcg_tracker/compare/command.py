@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import EVERY_JUDGE, made
+from ndcg_tracker.asked import EVERY_JUDGE, Everyday, made
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import CompareOptions, labels_version
@@ -23,13 +23,13 @@ def compare(
     asked: Asked,
     labels: Annotated[
         str | None,
-        options.everyday(
+        Everyday(
+            "Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
             metavar="VERSION|FILE",
-            help="Version of the labels: a number, or newest; all for a row per version. Of files, a file.",
-            show_default="the latest that the runs share",
+            default="the latest that the runs share",
         ),
     ] = None,
-    format: Annotated[CompareFormat, options.everyday("--format", help="How to print the result.")] = "text",
+    format: Annotated[CompareFormat, Everyday("How to print the result.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 

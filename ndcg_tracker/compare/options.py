@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict, get_args
+from typing import Annotated, Literal, TypedDict
 
 from ndcg_tracker.asked import (
     AnyDataset,
@@ -16,9 +16,10 @@ from ndcg_tracker.asked import (
     MetricTexts,
     OnSuite,
     Option,
-    Texts,
+    Positional,
     checked_margin,
     is_file,
+    refuse_unknown,
 )
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -70,16 +71,14 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
 
 Baseline = Annotated[
     str,
-    Option(
-        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.",
-        metavar="BASELINE",
-        is_positional=True,
+    Positional(
+        "A run: name, id, @alias, latest, latest~2, before:DATE or a unique prefix; or a file.", metavar="BASELINE"
     ),
 ]
-Candidate = Annotated[str, Option("The run to compare with the baseline.", metavar="CANDIDATE", is_positional=True)]
+Candidate = Annotated[str, Positional("The run to compare with the baseline.", metavar="CANDIDATE")]
 Candidates = Annotated[
     str | Sequence[str],
-    Option("One or more runs to compare with the baseline.", metavar="CANDIDATE...", is_positional=True),
+    Positional("One or more runs to compare with the baseline.", metavar="CANDIDATE..."),
 ]
 MissingGroups = Annotated[
     Missing,
@@ -110,7 +109,6 @@ BySlices = Annotated[
         "Also compare the slices of this attribute of groups (groups set), or of all; age:4 cuts numbers into 4; "
         "repeatable.",
         metavar="ATTRIBUTE|all",
-        typed=Texts,
     ),
 ]
 Slicers = Annotated[tuple[str, ...], Made(BySlices, lambda by: (by,) if isinstance(by, str) else tuple(by or ()), ())]
@@ -185,11 +183,8 @@ class Methods:
     equivalence: Equivalence = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown methods (InputError)."""
-        if self.test not in get_args(TestName):
-            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
-        if self.ci not in get_args(CiMethod):
-            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
+        """Refuse methods and other values that are unknown (InputError)."""
+        refuse_unknown(self)
         if self.equivalence is not None:
             checked_margin(self.equivalence, "the equivalence margin", zero=False)
 

@@ -39,6 +39,7 @@ from ndcg_tracker.asked import (
     MetricTexts,
     Option,
     OwnName,
+    Positional,
     asks,
     declared,
 )
@@ -84,7 +85,7 @@ INSTRUCTIONS = (
 _STEPS = (MOST_ROWS, 500, 200, 100, 50, 20, 10, 5, 2, 1, 0)
 _NARROWING = ("top", "last", "limit", "budget", "group", "metric", "metrics", "dataset", "tags", "per_group")
 
-File = Annotated[str, Option("The file of a run, on the machine of this server.", is_positional=True)]
+File = Annotated[str, Positional("The file of a run, on the machine of this server.")]
 PerGroup = Annotated[bool, Option("One row per group instead of the means.")]
 PolicyAlias = Annotated[str, Option("An alias with a policy, such as @prod.")]
 

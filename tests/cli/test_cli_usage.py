@@ -60,7 +60,7 @@ Options:
   --dataset NAME          Only look for runs in this dataset.
   -m, --metric METRIC     A metric, such as ndcg@10.
   --judge NAME            The judge whose labels count.
-  --by ATTRIBUTE          Also compare the slices of this attribute of groups.
+  --by ATTRIBUTE|all      Also compare the slices of this attribute of groups.
   --top N                 How many of the worst and best groups to show.
   --labels VERSION|FILE   Version of the labels: a number, or newest.
   --format text|json|...  How to print the result. (default: text)
@@ -340,7 +340,7 @@ def test_the_database_is_given_or_named_by_the_environment_or_here(
 @pytest.mark.parametrize(
     ("words", "option"),
     [
-        (("compare", "a", "b", "--by", "kind", "--by", "kind"), "--by"),
+        (("compare", "a", "b", "--cluster", "kind", "--cluster", "kind"), "--cluster"),
         (("gate", "b", "--baseline", "a", "--margin", "0.1", "--margin=0.1"), "--margin"),
         (("ingest", "x.csv", "--dataset", "one", "--dataset", "two"), "--dataset"),
         (("runs", "list", "--top", "1", "--top", "2"), "--top"),

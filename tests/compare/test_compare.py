@@ -326,8 +326,8 @@ def test_nothing_to_infer_stays_nothing(test: str, ci: str) -> None:
 @pytest.mark.parametrize(
     ("methods", "message"),
     [
-        ({"test": "sign"}, "unknown test 'sign': choose t, permutation or wilcoxon"),
-        ({"ci": "normal"}, "unknown interval 'normal': choose t, bootstrap or betting"),
+        ({"test": "sign"}, "test='sign' is unknown; give t, permutation or wilcoxon"),
+        ({"ci": "normal"}, "ci='normal' is unknown; give t, bootstrap or betting"),
         (
             {"equivalence": -1.0},
             "the equivalence margin must be a number above 0, not -1.0; give it in absolute points, such as 0.01",

@@ -214,8 +214,8 @@ def test_an_attribute_that_no_group_has(two_runs: nt.Tracker) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test": "sign"}, "unknown test 'sign': choose t, permutation or wilcoxon"),
-        ({"ci": "normal"}, "unknown interval 'normal': choose t, bootstrap or betting"),
+        ({"test": "sign"}, "test='sign' is unknown; give t, permutation or wilcoxon"),
+        ({"ci": "normal"}, "ci='normal' is unknown; give t, bootstrap or betting"),
         (
             {"equivalence": 0.0},
             "the equivalence margin must be a number above 0, not 0.0; give it in absolute points, such as 0.01",

@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ndcg_tracker.api.checking import check as nt_check
+from ndcg_tracker.asked import Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
@@ -23,7 +22,7 @@ _TYPES: Mapping[str, Any] = {"metric": (str, list), "tolerance": (int, float), "
 @takes(nt_check)
 def check(
     asked: Asked,
-    junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)] = None,
+    junit: Annotated[str | None, Option("Write a JUnit report.", metavar="FILE")] = None,
     format: options.Output = "text",
 ) -> None:
     """Check results on a golden set against the baseline in git.

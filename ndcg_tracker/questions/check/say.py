@@ -14,7 +14,7 @@ from ndcg_tracker.render.formats import Answer, Said, fields_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import shortened, shortened_inside, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document, whole_file
-from ndcg_tracker.words.texts import counted, points, shown, shown_margin
+from ndcg_tracker.words.texts import about_queries, counted, points, shown, shown_margin
 
 EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
 _SHOWN = 5
@@ -198,8 +198,9 @@ def _further(of: CheckDecision) -> Iterator[str]:
 def _verdict(checked: Checked) -> str:
     if checked.accepted:
         return f"accepted: {_mean(checked.check.metrics[0])}; commit {checked.facts.names[2]}"
-    many = "" if checked.check.needed is None else f" (some {checked.check.needed:,} like these)"
-    still = f"open: whether other queries keep the margin; answer more queries{many}, or leave out {_MARGIN}"
+    needed = checked.check.needed
+    more = "more queries" if needed is None else f"{about_queries(needed)} like these"
+    still = f"open: whether other queries keep the margin; answer {more}, or leave out {_MARGIN}"
     red = f"red: if this is what you want, repeat it with {_ACCEPT} and commit the file"
     return {"red": red, "green": "green", "open": still}.get(checked.check.decision, "")
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, Option, RboP
+from ndcg_tracker.asked import AnyDataset, Option, Positional, RboP
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.diff.gather import DiffResult
     from ndcg_tracker.storage.store import HasStore
 
 
-First = Annotated[str, Option("The first run.", metavar="A", is_positional=True)]
-Second = Annotated[str, Option("The second run.", metavar="B", is_positional=True)]
+First = Annotated[str, Positional("The first run.", metavar="A")]
+Second = Annotated[str, Positional("The second run.", metavar="B")]
 FirstItems = Annotated[int, Option("How many of the first items to compare.", metavar="K", least=1)]
 MostChanged = Annotated[int, Option("How many groups to show, the most changed first.", metavar="N", least=0)]
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.diff import diff as ask_diff
@@ -16,7 +17,7 @@ DIFFERENT = 6
 @takes(ask_diff, runs=("a", "b"), needs_labels=False)
 def diff(
     asked: Asked,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 6 if any list differs.")] = False,
+    exit_code: Annotated[bool, Option("Exit with 6 if any list differs.")] = False,
     format: options.Output = "text",
 ) -> None:
     """Show how the lists of two runs differ, without labels.

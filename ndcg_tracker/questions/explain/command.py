@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from ndcg_tracker.asked import Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.explain import explain as ask_explain
@@ -15,7 +14,7 @@ from ndcg_tracker.questions.explain import explain as ask_explain
 def explain(
     asked: Asked,
     all_items: Annotated[
-        bool, typer.Option("--all", help="Show all items, including unchanged ones; --top is ignored.")
+        bool, Option("Show all items, including unchanged ones; --top is ignored.", ("--all",))
     ] = False,
     format: options.Output = "text",
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option, asks, made
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option, Positional, asks, made
 from ndcg_tracker.questions.gate.question import (
     NAMED,
     GateKeywords,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Candidate = Annotated[str, Option("The run to replace the baseline.", metavar="CANDIDATE", is_positional=True)]
+Candidate = Annotated[str, Positional("The run to replace the baseline.", metavar="CANDIDATE")]
 Baseline = Annotated[str, Everyday("Run to compare against, preferably a pinned @alias.", metavar="RUN")]
 Reason = Annotated[str, Option("Why earlier looks no longer count.", metavar="REASON")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
@@ -35,7 +35,7 @@ SealedBaseline = Annotated[
     str | None, Option("Run to compare against.", metavar="RUN", default="the one that the split has fixed")
 ]
 Drop = Annotated[float, Everyday("The allowed drop, in absolute points.", metavar="X")]
-PolicyAlias = Annotated[str, Option("The alias, with or without @.", metavar="ALIAS", is_positional=True)]
+PolicyAlias = Annotated[str, Positional("The alias, with or without @.", metavar="ALIAS")]
 
 
 @asks(GateQuestion)

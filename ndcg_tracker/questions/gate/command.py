@@ -10,9 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ndcg_tracker.asked import Option
+from ndcg_tracker.asked import Everyday, Option, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
@@ -46,10 +44,10 @@ def gate(
     asked: Asked,
     baseline: Annotated[
         str | None,
-        options.everyday(
+        Everyday(
+            "Run to compare against, preferably a pinned @alias.",
             metavar="RUN",
-            help="Run to compare against, preferably a pinned @alias.",
-            show_default="required, except on sealed data whose split has fixed it",
+            default="required, except on sealed data whose split has fixed it",
         ),
     ] = None,
     format: options.Output = "text",
@@ -125,7 +123,7 @@ def _gate_sealed(tracker: Tracker, asked: Asked, format: options.OutputFormat) -
 
 policies = options.command_group("Manage policies, the rules of an alias.")
 
-PolicyOf = Annotated[str, typer.Argument(metavar="ALIAS", help="The alias, with or without @.")]
+PolicyOf = Annotated[str, Positional("The alias, with or without @.", metavar="ALIAS")]
 
 
 @policies.command("set")
@@ -146,9 +144,7 @@ def set_policy(asked: Asked) -> None:
 
 @policies.command("show")
 def show_policies(
-    alias: Annotated[
-        str | None, typer.Argument(metavar="[ALIAS]", help="Only of this alias.", show_default=False)
-    ] = None,
+    alias: Annotated[str | None, Positional("Only of this alias.", metavar="[ALIAS]")] = None,
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:

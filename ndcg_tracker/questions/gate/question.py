@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Everyday, Made, OnSuite, Option, checked_margin
+from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Everyday, Made, OnSuite, Option, checked_margin, refuse_unknown
 from ndcg_tracker.compare.options import (
     CheckWith,
     ClusterBy,
@@ -159,12 +159,9 @@ class GateQuestion(GateRules):
         """Refuse what does not go together (InputError)."""
         refuse("gate", given_of(self))
         LabelView.__post_init__(self)
-        if self.unjudged not in get_args(Unjudged):
-            raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range or zero", joint=": ")
+        refuse_unknown(self)
         if self.metric.shown_only is not None:
             raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
-        if self.scope not in get_args(Scope):
-            raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
         if isinstance(self.margin, str) and self.margin != "auto":
             advice = "give one in absolute points, such as 0.01, or auto"
             raise InputError(f"margin {self.margin!r} is not a number", advice=advice)

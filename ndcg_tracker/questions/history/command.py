@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
 from ndcg_tracker.questions.history import history_answer, refuse_nothing
 
-NewestFirst = Annotated[
-    bool, typer.Option("--newest-first", help="Show the latest steps first, instead of the largest ones.")
-]
+NewestFirst = Annotated[bool, Option("Show the latest steps first, instead of the largest ones.", ("--newest-first",))]
 
-ExitCode = Annotated[bool, options.everyday("--exit-code", help="Exit with 6 if there is a new step.")]
+ExitCode = Annotated[bool, Everyday("Exit with 6 if there is a new step.", ("--exit-code",))]
 NEW_STEP = 6
 
 

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option, asks, made
+from ndcg_tracker.asked import (
+    DEFAULT_DATASET,
+    DEFAULT_METRIC,
+    AnyDataset,
+    Dataset,
+    Judge,
+    Option,
+    Positional,
+    asks,
+    made,
+)
 from ndcg_tracker.compare.options import (
     Baseline,
     Candidate,
@@ -29,9 +39,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-FirstVersion = Annotated[int, Option("A version of the labels.", metavar="VERSION", is_positional=True)]
+FirstVersion = Annotated[int, Positional("A version of the labels.", metavar="VERSION")]
 OtherVersion = Annotated[
-    int | None, Option("The version to compare it with.", metavar="[OTHER]", default="the latest", is_positional=True)
+    int | None, Positional("The version to compare it with.", metavar="[OTHER]", default="the latest")
 ]
 TopLabels = Annotated[int, Option("How many changed labels to show.", least=0)]
 Judges = Annotated[str, Option("A judge; give one or two.", metavar="NAME", default="the only two", is_optional=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import Option, asks, made
+from ndcg_tracker.asked import Positional, asks, made
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.runs.question import CarryKeywords, CarryTold
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Mapped = Annotated[
     str | Mapping[str, str] | None,
-    Option("A file with the columns old and new.", metavar="[MAPPING]", is_positional=True, typed=str | None),
+    Positional("A file with the columns old and new.", metavar="[MAPPING]", typed=str | None),
 ]
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from ndcg_tracker.api import storing
+from ndcg_tracker.asked import Option, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
 app = options.command_group("Manage labels: add, carry, list, diff, agreement, needed, sample.")
 
 
-ItemsFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
+ItemsFile = Annotated[str | None, Option("Write to a file.", ("--output", "-o"), metavar="FILE")]
 ItemsFormat = Annotated[
     Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"] | None,
-    typer.Option("--format", help="How to write the items.", show_default="text, csv with -o"),
+    Option("How to write the items.", ("--format",), default="text, csv with -o"),
 ]
 
 
@@ -35,7 +34,7 @@ ItemsFormat = Annotated[
 def add_labels(
     asked: Asked,
     design: Annotated[
-        int | None, typer.Option(metavar="N", help="The labels are answers to this design of labels sample.")
+        int | None, Option("The labels are answers to this design of labels sample.", metavar="N")
     ] = None,
 ) -> None:
     """Store the labels of a file as a dataset's latest version.
@@ -148,13 +147,8 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
 @takes(labels_agreement)
 def judges_agreement(
     asked: Asked,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="JUDGE", help="One or two judges, as with --judge.")
-    ] = None,
-    export_pairs: Annotated[
-        str | None,
-        typer.Option("--export-pairs", metavar="FILE", help="Also write both grades of each item, as CSV."),
-    ] = None,
+    names: Annotated[list[str] | None, Positional("One or two judges, as with --judge.", metavar="JUDGE")] = None,
+    export_pairs: Annotated[str | None, Option("Also write both grades of each item, as CSV.", metavar="FILE")] = None,
     format: options.Output = "text",
 ) -> None:
     """Show how far two judges agree, and for which runs one errs.
@@ -180,7 +174,7 @@ def judges_agreement(
 @takes(labels_needed)
 def needed_labels(
     asked: Asked,
-    every: Annotated[bool, typer.Option("--all", help="Show all items; --budget is ignored.")] = False,
+    every: Annotated[bool, Option("Show all items; --budget is ignored.", ("--all",))] = False,
     output: ItemsFile = None,
     format: ItemsFormat = None,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import DEFAULT_METRIC, Option, asks, made
+from ndcg_tracker.asked import DEFAULT_METRIC, Positional, asks, made
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard.question import LeaderboardKeywords, LeaderboardQuestion
 
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 Runs = Annotated[
     str,
-    Option(
-        "Runs, or patterns such as 'bm25*'; by default all runs.",
-        metavar="[RUN]...",
-        is_positional=True,
-        is_optional=True,
-    ),
+    Positional("Runs, or patterns such as 'bm25*'; by default all runs.", metavar="[RUN]...", is_optional=True),
 ]
 TESTED = ("metrics", "suite", "by_tag", "test", "by", "missing", "measures", "labels", "check_with")
 """Options of tests and tables, which the order by means alone does not need."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from ndcg_tracker.asked import Everyday
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.leaderboard import leaderboard as ask_leaderboard
@@ -15,8 +16,8 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 @takes(ask_leaderboard, runs=("runs",))
 def leaderboard(
     asked: Asked,
-    all: Annotated[bool, options.everyday("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
-    format: Annotated[LeaderboardFormat, options.everyday("--format", help="How to print the result.")] = "text",
+    all: Annotated[bool, Everyday("Rank all runs of the dataset, as without RUN.")] = False,
+    format: Annotated[LeaderboardFormat, Everyday("How to print the result.")] = "text",
 ) -> None:
     """Rank runs by their means, and test which differences are real.
 

@@ -18,9 +18,10 @@ from ndcg_tracker.asked import (
     OnSuite,
     Option,
     Tags,
+    refuse_unknown,
 )
 from ndcg_tracker.compare.options import CheckWith, DataView, LabelsVersion, LabelView, LeaderboardTest, Missing
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.rules import given_of, refuse
@@ -62,15 +63,7 @@ class LeaderboardQuestion(DataView):
     def __post_init__(self) -> None:
         """Refuse options that are unknown or do not go together (InputError)."""
         LabelView.__post_init__(self)
-        if self.test not in ("t", "permutation"):
-            raise InputError(
-                f"{argument('test', self.test)} is unknown",
-                advice=f"give {argument('test', 't')} or {argument('test', 'permutation')}",
-            )
-        if self.missing not in ("error", "zero", "intersect", "skip"):
-            raise InputError(
-                f"{argument('missing', self.missing)} is unknown", advice="give error, zero, intersect or skip"
-            )
+        refuse_unknown(self)
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
                 raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")

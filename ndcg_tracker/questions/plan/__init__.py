@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Everyday, Judge, MetricText, Option, checked_margin
+from ndcg_tracker.asked import (
+    DEFAULT_METRIC,
+    AnyDataset,
+    Everyday,
+    Judge,
+    MetricText,
+    Positional,
+    checked_margin,
+)
 from ndcg_tracker.compare.options import LabelsVersion, LabelView
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -17,10 +25,10 @@ if TYPE_CHECKING:
 FURTHER_METRICS = ("RR@10", "ndcg@10")
 """What files in the place of runs are also evaluated under: it may need fewer queries."""
 
-PilotBaseline = Annotated[str | None, Option("A run to plan by, or a file.", metavar="BASELINE", is_positional=True)]
+PilotBaseline = Annotated[str | None, Positional("A run to plan by, or a file.", metavar="BASELINE")]
 PilotCandidate = Annotated[
     str | None,
-    Option("One that differs as further ones may.", metavar="CANDIDATE", is_positional=True, is_optional=True),
+    Positional("One that differs as further ones may.", metavar="CANDIDATE", is_optional=True),
 ]
 PlannedMargin = Annotated[float, Everyday("The drop of the mean that is to be ruled out.", metavar="X")]
 PlannedQueries = Annotated[

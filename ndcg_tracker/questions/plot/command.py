@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC, Everyday
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
 from ndcg_tracker.questions.explain import explain as ask_explain
@@ -29,18 +29,14 @@ ThemeName = Literal["light", "dark"]
 """The colours of a picture."""
 
 
-Output = Annotated[
-    str, options.everyday("--output", "-o", metavar="FILE", help="File of the picture: .svg, .png, .pdf or .html.")
-]
+Output = Annotated[str, Everyday("File of the picture: .svg, .png, .pdf or .html.", ("--output", "-o"), metavar="FILE")]
 Width = Annotated[
     str | None,
-    options.everyday(
-        metavar="WIDTH", help="The width: pixels, or a length such as 84mm, 3.3in or 240pt.", show_default="640 pixels"
-    ),
+    Everyday("The width: pixels, or a length such as 84mm, 3.3in or 240pt.", metavar="WIDTH", default="640 pixels"),
 ]
-Theme = Annotated[ThemeName, options.everyday(help="The colours; an .html picture follows the reader's screen.")]
+Theme = Annotated[ThemeName, Everyday("The colours; an .html picture follows the reader's screen.")]
 
-By = Annotated[str | None, options.everyday(metavar="ATTRIBUTE", help="Attribute of groups, such as product.")]
+By = Annotated[str | None, Everyday("Attribute of groups, such as product.", metavar="ATTRIBUTE")]
 
 
 def drawn(
@@ -97,9 +93,9 @@ def compare(
     asked: Asked,
     kind: Annotated[
         ComparisonKind | None,
-        options.everyday(
-            help="Groups from worst to best, run against run, deltas, intervals, or all pairs.",
-            show_default="every; on a suite, forest",
+        Everyday(
+            "Groups from worst to best, run against run, deltas, intervals, or all pairs.",
+            default="every; on a suite, forest",
         ),
     ] = None,
     by: By = None,
@@ -137,7 +133,7 @@ def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
 def explain(
     tracker: Tracker,
     asked: Asked,
-    group: Annotated[str, options.everyday(metavar="KEY", help="The group.")],
+    group: Annotated[str, Everyday("The group.", metavar="KEY")],
 ) -> Chart:
     """Draw both lists of a group, with a line joining each item.
 

@@ -6,8 +6,7 @@ import shlex
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
+from ndcg_tracker.asked import Everyday, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.report import report as ask_report
@@ -17,12 +16,10 @@ from ndcg_tracker.questions.report import report as ask_report
 def report(
     asked: Asked,
     candidates: Annotated[
-        list[str] | None, typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
+        list[str] | None, Positional("One or more runs to compare with the baseline.", metavar="CANDIDATE...")
     ] = None,
-    output: Annotated[
-        str, options.everyday("--output", "-o", metavar="FILE", help="File of the page.")
-    ] = "report.html",
-    all: Annotated[bool, options.everyday("--all", help="Compare the baseline with all other runs.")] = False,
+    output: Annotated[str, Everyday("File of the page.", ("--output", "-o"), metavar="FILE")] = "report.html",
+    all: Annotated[bool, Everyday("Compare the baseline with all other runs.")] = False,
 ) -> None:
     """Write a comparison as a web page.
 

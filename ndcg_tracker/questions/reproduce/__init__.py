@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from ndcg_tracker.asked import Option, asks, made
+from ndcg_tracker.asked import Positional, asks, made
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.reproduce.question import ReproduceKeywords, ReproduceOptions
 from ndcg_tracker.rules import refuse
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Original = Annotated[
-    str, Option("The published run; with --published, your run.", metavar="ORIGINAL", is_positional=True)
-]
-Reproduced = Annotated[str | None, Option("The run that reproduces it.", metavar="REPRODUCED", is_positional=True)]
+Original = Annotated[str, Positional("The published run; with --published, your run.", metavar="ORIGINAL")]
+Reproduced = Annotated[str | None, Positional("The run that reproduces it.", metavar="REPRODUCED")]
 
 
 @asks(ReproduceOptions)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from ndcg_tracker.asked import Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.show import ShowFormat
@@ -15,7 +14,7 @@ from ndcg_tracker.questions.show import show as ask_show
 @takes(ask_show, runs=("reference",))
 def show(
     asked: Asked,
-    format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = "text",
+    format: Annotated[ShowFormat, Option("How to print the result.")] = "text",
 ) -> None:
     """Show one run: its metrics, origin and hardest groups.
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import Option
+from ndcg_tracker.asked import Option, Positional
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
 
-SuiteName = Annotated[str, Option("The name of the suite.", metavar="SUITE", is_positional=True)]
+SuiteName = Annotated[str, Positional("The name of the suite.", metavar="SUITE")]
 Datasets = Annotated[
     Sequence[str],
-    Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
+    Positional("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", typed=list[str]),
 ]
 ReplaceDatasets = Annotated[bool, Option("Replace the datasets of an existing suite.")]
 

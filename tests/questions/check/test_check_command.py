@@ -329,7 +329,7 @@ def test_a_margin_is_about_other_queries(check: Check) -> None:
         "stopped 4 times in 5.",
     )
     assert re.fullmatch(
-        r"open: whether other queries keep the margin; answer more queries \(some [\d,]+ like these\), or leave out "
+        r"open: whether other queries keep the margin; answer about [\d,]+ queries like these, or leave out "
         r"--margin",
         verdict,
     )

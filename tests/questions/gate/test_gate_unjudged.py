@@ -168,7 +168,7 @@ def test_the_command_says_what_is_open_and_what_to_judge(
 
 
 def test_an_unknown_worth_is_refused(pooled: nt.Tracker) -> None:
-    with pytest.raises(nt.InputError, match=r"^unknown unjudged 'half': choose range or zero$"):
+    with pytest.raises(nt.InputError, match=r"^unjudged='half' is unknown; give range or zero$"):
         pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="half")  # type: ignore[arg-type]
 
 

@@ -206,7 +206,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"slice_margin": 0.1}, "slice_margin= needs by=: the attribute makes the slices"),
     ({"max_harm": "2%"}, "max_harm='2%' is not LOSS:SHARE%"),
     ({"limits": ["ms"]}, "limit='ms' is not a limit"),
-    ({"unjudged": "none"}, "unknown unjudged 'none': choose range or zero"),
+    ({"unjudged": "none"}, "unjudged='none' is unknown; give range or zero"),
 ]
 
 

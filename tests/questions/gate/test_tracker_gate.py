@@ -188,7 +188,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "drop", scope="set", margin="auto") == (
         "margin='auto' does not go with scope='set': it compares two means without a test; leave one out"
     )
-    assert refusal(pinned, "drop", scope="groups") == "unknown scope 'groups': choose population or set"
+    assert refusal(pinned, "drop", scope="groups") == "scope='groups' is unknown; give population or set"
     assert refusal(pinned, "drop", margin=-1.0) == (
         "the margin must be a number 0 or more, not -1.0; give it in absolute points, such as 0.01"
     )

@@ -229,7 +229,7 @@ def test_groups_that_some_runs_lack(ten: nt.Tracker) -> None:
          "no run has these tags; see them with: ndcg-track runs list"),
         ((), {"tags": {"study": "s9"}}, ReferenceNotFoundError,
          "no run has these tags; see them with: ndcg-track runs list"),
-        ((), {"test": "anova"}, InputError, "test='anova' is unknown; give test='t' or test='permutation'"),
+        ((), {"test": "anova"}, InputError, "test='anova' is unknown; give t or permutation"),
         ((), {"missing": "none"}, InputError, "missing='none' is unknown; give error, zero, intersect or skip"),
         ((), {"metrics": "Judged@10"}, InputError, "Judged@10 is only shown, not tested; rank by another metric"),
     ],
