@@ -95,6 +95,33 @@ GUIDES = {
     "exit code": "gate/",
     "install": "install/",
 }
+QUESTIONS = {
+    "what does INCONCLUSIVE mean": "gate/",
+    "how many queries do I need": "plan/",
+    "my number differs from sklearn": "answers/",
+    "what is a slice": "compare/",
+    "is this drop real": "compare/",
+    "why did this query get worse": "explain/",
+    "which run was best": "leaderboard/",
+    "how do I compare two files": "compare/",
+    "gate in CI": "github-actions/",
+    "golden set in git": "golden-sets/",
+    "labels changed": "labels/",
+    "ids changed": "labels/",
+    "my judge is a model": "judges/",
+    "two databases": "database/",
+    "Postgres": "postgres/",
+    "LightGBM": "training/",
+    "MLflow": "mlflow/",
+    "a metric of our own": "metrics/",
+    "SQL": "sql/",
+    "delete": "database/",
+    "share a report": "pictures/",
+    "what leaves my machine": "reliability/",
+}
+WORDS = ("holdout", "hit@k", "noise floor", "reranker", "re-chunk", "quality gate", "regression test", "unanswerable")
+OTHERS = ("A/B", "user", "session")
+GUIDES |= QUESTIONS | dict.fromkeys((*WORDS, *OTHERS), "words/") | {"golden set": "golden-sets/"}
 SECTIONS = {
     "bootstrap": "Bootstrap intervals, permutation and other tests",
     "delete a run": "Delete a run, prune old runs",
@@ -113,7 +140,7 @@ def test_a_search_finds_the_guide_first(browser: Browser, site: tuple[str, list[
         box.fill(query)
         box.press("End")  # the page searches when a key goes up
         first = page.locator(".md-search-result__item").first
-        last = re.split("[ -]", query)[-1].lower()
+        last = re.split("[ /@-]", query)[-1].lower()
         link = first.locator(f'a[href*="?h="][href$="{last}"]').first
         found[query] = link.get_attribute("href", timeout=20_000) or ""
         if query in SECTIONS:
