@@ -374,6 +374,8 @@ DOUBTS = {
     "duplicates:first": "several rows of one item in a group; the first counts",
     "duplicates:best": "several rows of one item in a group; the one with the highest score or label counts",
     "duplicates:same": "several rows of one item in a group if their scores or labels are equal",
+    "duplicates:mean": "several labels of one item by one judge; their mean counts",
+    "bad-grades": "labels that are not numbers, which are left out",
     "changed-texts": "a tenth of the labelled items have another text than when they were labelled",
 }
 """The names by which doubtful input may be let pass, and what each lets pass."""
@@ -389,6 +391,26 @@ def allowed(names: str | Iterable[str]) -> frozenset[str]:
     for name in sorted(chosen - DOUBTS.keys() - {""}):
         raise InputError(f"{argument('allow', name)} is unknown", advice=f"give {' or '.join(DOUBTS)}")
     return frozenset(chosen - {""})
+
+
+def grades_of(given: str | Mapping[str, float] | None) -> dict[str, float]:
+    """Return what words mean as labels, in lower case (InputError).
+
+    >>> grades_of("Relevant=2, partial=0.5"), grades_of(None)
+    ({'relevant': 2.0, 'partial': 0.5}, {})
+    """
+    pairs = (
+        given.items() if isinstance(given, Mapping) else [part.partition("=")[::2] for part in parted([given or ""])]
+    )
+    try:
+        found = {str(word).strip().lower(): float(grade) for word, grade in pairs if word or grade}
+    except (TypeError, ValueError):
+        found = {"": math.nan}
+    if not all(word and math.isfinite(grade) for word, grade in found.items()):
+        raise InputError(
+            f"{argument('grades', str(given))} is not WORD=NUMBER,...", advice="write relevant=2,partial=1"
+        )
+    return found
 
 
 Texts = list[str] | None
@@ -415,8 +437,8 @@ ByTag = Annotated[str | None, Option("The tag whose value names a system, instea
 Allow = Annotated[
     str | Sequence[str],
     Option(
-        "Doubtful input to let pass; repeatable. HOW: first, best or same.",
-        metavar="failed|no-overlap|duplicates:HOW|changed-texts",
+        "Doubtful input to let pass; repeatable. HOW: first, best, same or, for labels, mean.",
+        metavar="failed|no-overlap|duplicates:HOW|bad-grades|changed-texts",
     ),
 ]
 Run = Annotated[
@@ -514,6 +536,14 @@ ItemsPath = Annotated[
     Option(
         "Path of the item list in JSON responses, such as response.docs; the other columns are then paths, too.",
         metavar="PATH",
+    ),
+]
+Grades = Annotated[
+    str | Mapping[str, float] | None,
+    Option(
+        "What words mean as labels, such as irrelevant=0,partial=1,relevant=2.",
+        metavar="WORD=NUMBER,...",
+        typed=str | None,
     ),
 ]
 RelevantKey = Annotated[

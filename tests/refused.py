@@ -7,6 +7,8 @@ import pytest
 
 OR_ALLOW = ", or give allow='duplicates:first' or allow='duplicates:best'"
 """What follows the advice about an item that is in two rows."""
+OR_ALLOW_LABELS = OR_ALLOW + " or allow='duplicates:mean'"
+"""The same for labels."""
 
 
 def refusal_of(kind: type[Exception], call: Callable[..., object], *given: Any, **options: Any) -> str:

@@ -17,6 +17,7 @@ from ndcg_tracker.asked import (
     SCORE,
     Allow,
     Collapsed,
+    Grades,
     GroupColumn,
     GroupsShare,
     Header,
@@ -42,6 +43,7 @@ from ndcg_tracker.asked import (
     allowed,
     asks,
     declared,
+    grades_of,
     made,
 )
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
@@ -73,7 +75,7 @@ class LabelReading:
     """How to read labels, or a run with its labels (see ``evaluate``); an ``OwnName`` means that no name was given.
 
     What only runs have is declared by the questions about them. ``item_is_text``: the items have no ids, and are texts.
-    ``recognised``: see ``Columns``.
+    ``recognised`` and ``origins``: see ``Columns``.
     """
 
     group: GroupColumn = GROUP
@@ -88,9 +90,11 @@ class LabelReading:
     item_to_document: ItemToDocument = None
     collapse: Collapse | None = None
     groups_share: str | float | None = None
-    allow: str | Sequence[str] = ()
+    allow: Allow = ()
+    grades: Grades = None
     item_is_text: bool = False
     recognised: list[Recognised] = field(default_factory=list, compare=False)
+    origins: dict[str, dict[str, list[str]]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def documents(self) -> Documents | None:
@@ -116,7 +120,8 @@ class LabelReading:
                 given[role] = name
         share = None if self.groups_share is None else parse_share(self.groups_share)
         beside: dict[str, Any] = {"documents": self.documents, "allow": allowed(self.allow), "groups_share": share}
-        return Columns(**given, **beside, **further, recognised=self.recognised)
+        beside |= {"grades": grades_of(self.grades), "recognised": self.recognised, "origins": self.origins}
+        return Columns(**given, **beside, **further)
 
     def of_file(self) -> Columns:
         """Return the columns of a file of labels that no run comes with."""
@@ -136,6 +141,8 @@ class LabelKeywords(TypedDict, total=False):
     reader: Reader
     columns: Header
     item_to_document: ItemToDocument
+    allow: Allow
+    grades: Grades
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +154,6 @@ class Reading(LabelReading):
     scores: Scores = None
     collapse: Collapsed = None
     groups_share: GroupsShare = None
-    allow: Allow = ()
     stream: Stream = None
     null_scores: NullScores = "error"
     by_rank: bool = False
@@ -242,7 +248,6 @@ class ReadingKeywords(LabelKeywords, total=False):
     weight: WeightColumn
     collapse: Collapsed
     groups_share: GroupsShare
-    allow: Allow
     scores: Scores
     stream: Stream
 
@@ -318,7 +323,8 @@ def evaluate(
     ``"response.docs"``; the other names are then dotted paths, such as ``"document.id"``.
     ``labels``: a second table or path with the labels (group, item, label), or the relevant items of each group,
     ``{group: {items}}``; the label column of ``frame`` is then not read.
-    ``relevant``: the key of the relevant items in a golden set, if it is not clear.
+    ``relevant``: the key of the relevant items in a golden set, if it is not clear. ``grades``: what words mean as
+    labels, such as ``{"irrelevant": 0, "relevant": 2}``.
     ``item_to_document``: says that items are chunks, and of which documents. It is a pattern for what follows the
     document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
     dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
@@ -329,7 +335,8 @@ def evaluate(
     header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line. ``allow``:
     doubtful input to let pass: "failed" for responses that are errors, timed out or lack shards, which are then
     left out; "no-overlap" for a run and labels that have nothing in common; "duplicates:first", "duplicates:best" or
-    "duplicates:same" for several rows of an item, of which the first, the best or, if they are equal, one counts.
+    "duplicates:same" for several rows of an item, of which the first, the best or, if they are equal, one counts;
+    "duplicates:mean" for several labels of one judge; "bad-grades" for labels that are not numbers, which are left out.
     ``judge``: the judge whose labels count, if a column ``judge`` of ``labels`` names several. ``stream``:
     whether to read the file block by block, to save
     memory; by default large files in which the rows of each group are contiguous. Returns: an ``Evaluation``. Raises:

@@ -417,13 +417,15 @@ def add_labels(
     runs = [run_of.get(name, name) for name in told.from_runs]
     origin = {"runs": runs, "model": [told.model], "prompt": [told.prompt]}
     origin[WITHOUT_ANSWER] = [query for golden in told.recognised for query in golden.without_answer]
-    come_from = {name: values for name, values in origin.items() if any(values)} or None
+    origin = {name: values for name, values in origin.items() if any(values)}
+    in_file = next(iter(told.origins.values())) if len(told.origins) == len(of_judges) == 1 else None
+    come_from = {name: {**(in_file or told.origins.get(name, {})), **origin} or None for name in of_judges}
     first, *further = (
         store_labels(
             store,
             told,
             given,
-            LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from),
+            LabelOrigin(source, name, added_by=told.added_by or None, from_runs=come_from[name]),
             texts,
         )
         for name, given in of_judges.items()

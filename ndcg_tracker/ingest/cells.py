@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.words.texts import shown
 
@@ -198,6 +198,7 @@ NO_RANK = int(np.iinfo(np.int32).min)
 LARGEST_RANK = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow reads it as a number, so every path does
+_LONGEST_TYPO = 3
 _MOST_DIGITS = 9  # this many always fit
 
 
@@ -221,7 +222,9 @@ def number(text: bytes, role: str = "") -> float:
         return answer
     called = f"{role} {shown(text)}" if role else shown(text)
     if not is_number:
-        raise WrongValueError(f"{called} is not a number", advice="write it like 0.5, -2 or 1e-3")
+        is_word = role == "label" and len(text) > _LONGEST_TYPO and text.replace(b" ", b"").isalpha()
+        meant = f", or say what words mean with {argument('grades', 'WORD=NUMBER,...')}" if is_word else ""
+        raise WrongValueError(f"{called} is not a number", advice=f"write it like 0.5, -2 or 1e-3{meant}")
     raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
 
 

@@ -12,7 +12,7 @@ from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerWarning, Re
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.ingest.shapes import Recognised
-from ndcg_tracker.words.texts import in_a_row, shown
+from ndcg_tracker.words.texts import counted, in_a_row, shown
 
 Refused = Callable[..., Exception]
 
@@ -150,7 +150,8 @@ class Columns:
     ``groups_share``: the share of the groups that is kept, None for all. ``found``: the columns of the table that is
     being read, by role. ``relevant``: the key of the relevant items in a golden set. ``recognised``: takes what was
     recognised in files whose columns no reader knows. ``beside``: the run of labels, or the labels of a run, whose ids
-    then help to recognise them.
+    then help to recognise them. ``grades``: the numbers that words mean as labels. ``origins``: takes what a file says
+    of where the labels of each judge come from (see ``LabelSetRecord.from_runs``).
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -171,12 +172,19 @@ class Columns:
     found: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     relevant: str | None = None
     recognised: list[Recognised] | None = field(default=None, compare=False, repr=False)
+    grades: Mapping[str, float] = field(default_factory=dict)
+    origins: dict[str, dict[str, list[str]]] = field(default_factory=dict, compare=False, repr=False)
     beside: object = field(default=None, compare=False, repr=False)
 
     @property
     def by_row_number(self) -> bool:
         """Whether items are identified by row numbers, even if there is an item column."""
         return self.item is False or self.item == ""
+
+    @property
+    def has_loose_labels(self) -> bool:
+        """Whether labels may be words, lack a number or be there several times, as models give them."""
+        return bool(self.grades or self.allow & {"bad-grades", "duplicates:mean"})
 
     def name_of(self, role: str) -> str:
         """Return the name that was given for a role, else the role's own."""
@@ -661,3 +669,9 @@ def absent_columns(
     advice = f"name {in_a_row(named)}{more}"
     error = refused(f"{what}; the columns are {listed or 'none'}", advice=advice, joint=": ")
     return ColumnsError(**error.told).at(error.where) if type(error) is InputError else error
+
+
+def warn_of_repeats(n: int) -> None:
+    """Warn that so many items of ranked lists are there again."""
+    if n:
+        warn(ColumnWarning(f"{counted(n, 'item')} again in a list: the first place counts, and ranks stay"))

@@ -44,7 +44,15 @@ from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans, rows_of_table
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
-from ndcg_tracker.ingest.records import Records, cell_id, frame_records, opened_records, parquet_records, records_in
+from ndcg_tracker.ingest.records import (
+    Records,
+    cell_id,
+    frame_records,
+    opened_records,
+    parquet_records,
+    qrels_records,
+    records_in,
+)
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.shapes import Role, recognised
 from ndcg_tracker.ingest.source import BOM, Source
@@ -221,7 +229,10 @@ def _by_judge(
     if path is None:
         names = _names_of(given)
         groups = {"group", columns.given("group"), *conventional_names("group", names)}
-        if chosen or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
+        if isinstance(given, Mapping) and columns.has_loose_labels and not groups & {*names}:  # {group: {item: label}}
+            rows = [(group, *pair) for group, of in given.items() for pair in dict(of).items()]
+            given, names = dict(zip(("group", "item", "label"), zip(*rows, strict=True), strict=True)), []
+        if chosen or columns.has_loose_labels or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
             return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
     if path.startswith(IR_DATASETS) and not chosen:
@@ -240,10 +251,15 @@ def _by_judge(
             if what:
                 raise source.error(what, advice=advice)
         filled_in = unsure and name not in DOCUMENTS  # elsewhere the word is a value of its own
-        if name not in ("trec", "svmlight") and (chosen or filled_in or _may_be_judged(source, name, head, columns)):
-            records = records_in(source, name, "labels", header=columns.header)
+        by_row = columns.has_loose_labels and name != "svmlight"
+        if by_row or (
+            name not in ("trec", "svmlight") and (chosen or filled_in or _may_be_judged(source, name, head, columns))
+        ):
+            records = (
+                qrels_records(source) if name == "trec" else records_in(source, name, "labels", header=columns.header)
+            )
             header = records.header
-            if chosen or filled_in or JUDGE in header or are_spans(header, columns):
+            if by_row or chosen or filled_in or JUDGE in header or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:
             what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"

@@ -38,7 +38,7 @@ from ndcg_tracker.ingest.plain import json_id
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
-from ndcg_tracker.words.texts import shown, shown_name
+from ndcg_tracker.words.texts import counted, shown, shown_name
 
 MAX_KEYS = 10_000
 """How many different keys the objects of a JSON lines file may have."""
@@ -143,6 +143,23 @@ def records_in(
         f"this file is read as {name}, which is not supported for {what}",
         advice=f"name another with {argument('reader')} ({' '.join(WITH_COLUMNS)})",
     )
+
+
+def qrels_records(source: Source) -> Records:
+    """Return the records of a TREC file of labels, in which the grade may be anything."""
+    header, numbers = ["group", "iteration", "item", "label"], list[int]()
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        for number, line in source.lines():
+            fields = line.decode().split()
+            if not fields or fields[0][0] == "#":
+                continue
+            numbers.append(number)
+            if len(fields) != len(header):
+                raise source.error(f"{counted(len(fields), 'field')} in place of 4", number, advice="correct the line")
+            yield [fields[at] for at in wanted]
+
+    return Records(header, rows, LinePlaces(source.name, numbers), source.error, is_text=True)
 
 
 def has_key(names: Mapping[str, object]) -> bool:

@@ -89,7 +89,7 @@ class Rows:
     def as_asked(self, columns: Columns) -> Rows:
         """Return the table with what the caller wants of it, and a rule for its documents unless its format has one."""
         documents = columns.documents if self.documents is None else self.documents
-        ways = [name.partition(":")[2] for name in sorted(columns.allow) if name.startswith("duplicates:")]
+        ways = [name.partition(":")[2] for name in sorted(columns.allow - {"duplicates:mean"}) if ":" in name]
         return replace(
             self,
             documents=documents,

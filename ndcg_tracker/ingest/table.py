@@ -578,7 +578,8 @@ def _each_once(
         are_same = numbers[place] == numbers[first] or np.isnan([numbers[place], numbers[first]]).all()
         if rows.duplicates is None or (rows.duplicates == "same" and not are_same):
             item, name, there = shown(pair[1]), shown(table.keys[group]), places.mention(table.source_row(first))
-            ways = [argument("allow", f"duplicates:{how}") for how in ("first", "best")]
+            hows = ("first", "best") if rows.scores is not None else ("first", "best", "mean")
+            ways = [argument("allow", f"duplicates:{how}") for how in hows]
             advice = f"{places.if_twice}, or give {' or '.join(ways)}"
             raise places.error(
                 table.source_row(place), f"item {item} of group {name} is in {there} already", advice=advice

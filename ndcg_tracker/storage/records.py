@@ -71,7 +71,8 @@ class LabelSetRecord:
     ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
     the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
     ``added_by`` gave (None: the judge). ``from_runs``: what the labels come from, as far as it is said: {"runs": names}
-    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did, and ``WITHOUT_ANSWER``.
+    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did, {"repeats": [text]} on
+    how its labels of one item spread, {"left_out": [text]} on labels that are not numbers, and ``WITHOUT_ANSWER``.
     """
 
     id: int

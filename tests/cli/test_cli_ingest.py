@@ -127,7 +127,7 @@ def test_what_is_allowed_has_a_name(command: CommandLine, files: None, folder: P
         unknown = command.refused(name, *words, "--allow", "no-overlap", "--allow", "overlap")
         assert unknown == (
             "--allow overlap is unknown; give failed or no-overlap or duplicates:first or duplicates:best or "
-            "duplicates:same or changed-texts"
+            "duplicates:same or duplicates:mean or bad-grades or changed-texts"
         )
         assert command.rows(name, *words, "--allow", "no-overlap,")[0]["run"] == "strangers"
     assert command.rows("runs", "show", "strangers")["tags"] == {"allowed": "no-overlap"}

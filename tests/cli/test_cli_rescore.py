@@ -98,6 +98,6 @@ def test_wrong_labels(sqlite_command: CommandLine, folder: Path) -> None:
     assert sqlite_command.refused("labels", "add", "bad.txt") == (
         "bad.txt:2: item 'a' of group 'q1' is in line 1 already; keep one of the two; if there are several judges "
         "(trec_eval -R qrels_jg), keep the lines of one judge, or give --allow duplicates:first or --allow "
-        "duplicates:best"
+        "duplicates:best or --allow duplicates:mean"
     )
     assert row_counts(sqlite_command.url) == {}

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 DEMO = """\
 dense against bm25 on shop (150 queries): ndcg@10 better by 0.0609 as judged; open
+product=bike light stands out: -0.48 on 10 queries; all others +0.10 (1 more: --by all)
 
     metric     bm25   dense    delta        95% interval       p  unjudged items
 ▲?  ndcg@10  0.6668  0.7277  +0.0609  +0.0220 to +0.0999  0.0024  +0.03 to +0.10

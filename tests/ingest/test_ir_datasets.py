@@ -12,7 +12,7 @@ import pytest
 from ingest_outcomes import listed
 from ir_datasets.formats import TrecQrels, TsvQueries
 from ir_datasets.util.download import LocalDownload
-from refused import OR_ALLOW, refusal_of
+from refused import OR_ALLOW_LABELS, refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.reading import read_labels
@@ -54,7 +54,7 @@ def test_what_cannot_be_had_is_refused(folder: Path) -> None:
     assert refusal(f"{NAME}/test").startswith(f"{name}/test: its labels cannot be fetched (")
     (folder / "qrels.txt").write_text(QRELS + "q1 0 d1 1\n")
     assert refusal(f"{NAME}/test") == (
-        f"{name}/test: row 4: item 'd1' of group 'q1' is in row 1 already; keep one of the two" + OR_ALLOW
+        f"{name}/test: row 4: item 'd1' of group 'q1' is in row 1 already; keep one of the two" + OR_ALLOW_LABELS
     )
     (folder / "qrels.txt").write_text("q1 d1 1\n")
     assert refusal(f"{NAME}/test") == (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed
-from refused import OR_ALLOW
+from refused import OR_ALLOW, OR_ALLOW_LABELS
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
@@ -374,7 +374,7 @@ def test_other_files_of_trec_eval_are_refused_with_the_reason() -> None:
     )
     assert refusals_of_labels(b"301 1 CR93E-10279 0\n301 2 CR93E-10279 1\n") == (
         "<stdin>:2: item 'CR93E-10279' of group '301' is in line 1 already; keep one of the two; if there are "
-        f"several judges (trec_eval -R qrels_jg), keep the lines of one judge{OR_ALLOW}"
+        f"several judges (trec_eval -R qrels_jg), keep the lines of one judge{OR_ALLOW_LABELS}"
     )
 
 

@@ -35,6 +35,7 @@ class LabelVersion:
     ``n_items``: different ids of items. ``n_runs``: runs evaluated under it. ``judge``: who gave the labels, "" for the
     unnamed judge. ``extends``: the version whose labels it contains, with those that ``added_by`` gave. ``from_runs``:
     the runs whose logs the labels come from. ``model`` and ``prompt``: of a model that gave them, "" where not said.
+    ``repeats``: how far several labels of an item spread, whose mean counts. ``left_out``: how many were not numbers.
     """
 
     dataset: str
@@ -53,6 +54,8 @@ class LabelVersion:
     from_runs: tuple[str, ...] = ()
     model: str = ""
     prompt: str = ""
+    repeats: str = ""
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
             facts: dict[str, Any] = {of.name: getattr(label_set, of.name, None) for of in fields(LabelVersion)}
             facts |= {"dataset": dataset.name, "n_items": n_items, "grades": grades}
             facts |= {"n_runs": n_runs.get(label_set.id, 0), "from_runs": tuple(origin.get("runs", ()))}
-            facts |= {name: "".join(origin.get(name, ())) for name in ("model", "prompt")}
+            facts |= {name: "".join(origin.get(name, ())) for name in ("model", "prompt", "repeats", "left_out")}
             versions.append(LabelVersion(**facts))
     return versions
 

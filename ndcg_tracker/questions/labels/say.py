@@ -43,7 +43,7 @@ MOST_GRADES = 12
 """With more grades than this, their number is shown instead of each grade."""
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _SPARE = ("digest", "source")
-_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt")
+_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs", "model", "prompt", "repeats", "left_out")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 
 

@@ -178,6 +178,21 @@ def test_it_starts_without_the_heavy_libraries(check: Check) -> None:
     assert not [path.name for path in check.folder.iterdir() if path.suffix == ".db"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says how much memory a process took")
+def test_it_takes_little_memory(check: Check) -> None:
+    queries = [f"question {number}" for number in range(100)]
+    check.golden([{"question": query, "expected_ids": [f"{query}-3"]} for query in queries])
+    lists = {query: [f"{query}-{item}" for item in range(20)] for query in queries}
+    assert check(lists, "--accept").code == 0
+    script = (
+        "from ndcg_tracker.cli.app import run\n"
+        "run(['check', 'results.jsonl', '--labels', 'golden.json', '--against', 'baseline.jsonl'])\n"
+        "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM:')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-2]) < 80_000  # kB
+
+
 def test_the_golden_set_may_change(check: Check) -> None:
     records = golden([*QUERIES[1:], "what is new"][:-1])
     records[0]["expected_chunk_ids"] = ["kb-1#c1", "kb-7#x0"]
