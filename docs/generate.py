@@ -306,13 +306,10 @@ def dialect_index() -> Iterator[str]:
     """Yield the lines of the page that lists the dialects."""
     yield "# Dialects"
     yield ""
-    yield "How to get the numbers of another tool under the names of that tool, and what your tool's metrics are called"
-    yield "here. For everyone who compares values with trec_eval, LightGBM, scikit-learn or another tool below."
-    yield ""
-    yield "Wherever you can give a metric, write the name of the dialect, a colon, and the text that the tool prints"
-    yield "or takes: `--metric 'lightgbm:ndcg@10'`. The program stores and shows its canonical form, which gives the"
-    yield "numbers of that tool. `ndcg-track metrics explain TEXT` prints the formula and what differs from the"
-    yield "default. The page of each dialect shows this for its plain NDCG, and lists the traps."
+    yield "How to get the numbers of another tool under the names of that tool, if my number differs from trec_eval,"
+    yield "LightGBM, scikit-learn or another tool below. Wherever you can give a metric, write the name of the dialect,"
+    yield "a colon, and the text that the tool prints or takes: `--metric 'lightgbm:ndcg@10'`. The page of each dialect"
+    yield "shows what differs for its plain NDCG, and lists the traps."
     yield ""
     rows = []
     for dialect in DIALECTS.values():
@@ -327,16 +324,14 @@ def dialect_index() -> Iterator[str]:
     yield ""
     yield "## What your tool calls it"
     yield ""
-    yield "`ndcg-track metrics list --for recommendations` prints one of these tables; `search`, `rankers` and `trec`"
-    yield "print the others. ndcg_tracker does not compute catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty"
-    yield "or nAUC. Store the values of other tools with `ndcg-track ingest --results`"
-    yield "([examples](../beyond-accuracy.md))."
-    for work in get_args(Work):
-        yield ""
-        yield f"### {'TREC' if work == 'trec' else work.capitalize()}"
-        yield ""
-        names = ([name.measure, _prose(name.tool), _code(name.theirs), _code(name.ours)] for name in other_names(work))
-        yield from _table(["metric", "tool", "its name", "write here"], names)
+    yield "The page of each dialect lists the names of its tool, which you write after the dialect. The names below"
+    yield "are written otherwise here. `ndcg-track metrics list --for search` prints all names; so do"
+    yield "`recommendations`, `rankers` and `trec`. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and"
+    yield "nAUC are not computed here: store the values of other tools ([examples](../beyond-accuracy.md))."
+    yield ""
+    names = {name: None for work in get_args(Work) for name in other_names(work) if not name.ours.endswith(name.theirs)}
+    rows = ([_prose(name.tool), _code(name.theirs), _code(name.ours)] for name in names)
+    yield from _table(["tool", "its name", "write here"], rows)
 
 
 def dialect_page(dialect: Dialect) -> Iterator[str]:
@@ -344,25 +339,22 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     plain = parse_metric(dialect.text(PLAIN_CUTOFF))
     yield f"# {_prose(dialect.name)}"
     yield ""
-    yield f"How to write the metrics of {_prose(dialect.tool)} under their own names, and how they differ from"
-    yield "ndcg_tracker's default. For everyone who compares values with that tool."
+    yield f"How to write the metrics of {_prose(dialect.tool)} under their own names, and how they differ from ours."
     yield ""
     yield f"- **Write** {_code(dialect.name + ':')} and then the tool's own text: {_code(dialect.text(10))}."
     bracketed = next((text for text in dialect.examples if text.startswith(f"{dialect.name}(")), None)
     if bracketed is not None:
-        yield f"  Put options of the tool in brackets before the colon: {_code(bracketed)}."
+        yield f"  Options of the tool go in brackets before the colon: {_code(bracketed)}."
     yield f"- **Agreement** ([meaning](index.md)): {_prose(dialect.agreement)}."
     if dialect.unstable_from is not None:
         yield f"- **Depends on the sort**: values with equal scores in lists of {dialect.unstable_from} or more items."
     yield ""
     yield "## Examples"
     yield ""
-    rows = ([_code(text), _code(str(parse_metric(text)))] for text in dialect.examples)
-    yield from _table(["text", "canonical form"], rows)
+    yield "`ndcg-track metrics explain TEXT` prints the canonical form of each, and its formula."
     yield ""
+    yield from ("```text", *dialect.examples, "```", "")
     yield "## What differs from the default"
-    yield ""
-    yield f"{_code(dialect.text(PLAIN_CUTOFF))} is {_code(str(plain))}:"
     yield ""
     yield "```text"
     yield formula(plain)
@@ -370,23 +362,22 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     yield ""
     differing = [setting for setting in settings(plain) if not setting.is_default]
     if differing:
-        yield f"It differs from {_code(f'{plain.measure}@{plain.cutoff}')} on these axes:"
+        yield f"{_code(dialect.text(PLAIN_CUTOFF))} differs from {_code(f'{plain.measure}@{plain.cutoff}')}:"
         yield ""
-        yield from _table(["axis", "value", "meaning", "instead of"], map(_differing, differing))
+        yield from (f"- {_set(one)} instead of {_code(one.default)}" for one in differing)
     else:
-        yield f"It does not differ from {_code(f'{plain.measure}@{plain.cutoff}')}."
+        yield f"{_code(dialect.text(PLAIN_CUTOFF))} does not differ from {_code(f'{plain.measure}@{plain.cutoff}')}."
     yield ""
-    others = list(_other_settings(dialect, set(plain.settings)))
-    if others:
+    if others := list(_other_settings(dialect, set(plain.settings))):
         yield "Other metrics of the dialect also set:"
         yield ""
-        yield from _table(["axis", "value", "meaning", "for example in"], others)
+        yield from others
         yield ""
     if dialect.refused:
         yield "Not computed here:"
         yield ""
-        rows = ([_code(name), _prose(f"it {why}"), _code(nearest)] for name, (why, nearest) in dialect.refused.items())
-        yield from _table(["metric", "why", "the nearest here"], rows)
+        for name, (why, nearest) in dialect.refused.items():
+            yield f"- {_code(name)}: {_prose(f'it {why}')}; the nearest is {_code(nearest)}"
         yield ""
     yield TRAPS
     yield ""
@@ -400,20 +391,18 @@ def _written_traps(dialect: Dialect) -> list[str]:
     return page.partition(f"{TRAPS}\n\n")[2].splitlines()
 
 
-def _differing(setting: Setting) -> list[str]:
-    default = next(axis for axis in AXES if axis.name == setting.axis).meaning_of(setting.default)
-    instead = f"{_code(setting.default)}: {_prose(default)}"
-    return [_code(setting.axis), _code(setting.value), _prose(setting.meaning), instead]
+def _set(setting: Setting) -> str:
+    return f"{_code(f'{setting.axis}={setting.value}')} ({_prose(setting.meaning)})"
 
 
-def _other_settings(dialect: Dialect, known: set[tuple[str, str]]) -> Iterator[list[str]]:
+def _other_settings(dialect: Dialect, known: set[tuple[str, str]]) -> Iterator[str]:
     """Yield settings of the examples that plain NDCG does not have, each with the first example that has it."""
     for text in dialect.examples:
         for setting in settings(parse_metric(text)):
             pair = (setting.axis, setting.value)
             if not setting.is_default and pair not in known:
                 known.add(pair)
-                yield [_code(setting.axis), _code(setting.value), _prose(setting.meaning), _code(text)]
+                yield f"- {_set(setting)} in {_code(text)}"
 
 
 def _page(lines: Iterable[str]) -> str:
