@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from ndcg_tracker.errors import InputError, warn
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, OF_A_FILE, RUN_APART, Columns, ColumnWarning
 from ndcg_tracker.ingest.detection import without_compression
+from ndcg_tracker.ingest.formats.response_shapes import is_response
 from ndcg_tracker.ingest.shapes import Known, Recognised, Role, UnclearError, parsed, recognised
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.words.texts import counted, shown_name
@@ -121,6 +122,8 @@ def plain_records(given: Any) -> list[dict[str, Any]]:
 def _is_known(value: object) -> bool:
     """Return whether records have our own columns or those of a convention, so that a reader's word holds."""
     if isinstance(value, Mapping) and any(isinstance(one, Mapping) and "hits" in one for one in value.values()):
+        return True
+    if is_response(value) or (isinstance(value, list) and any(map(is_response, value))):
         return True
     first = value[0] if isinstance(value, list) and value else value
     keys = set(first) if isinstance(first, Mapping) else set()

@@ -490,7 +490,7 @@ def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
     import pyarrow as pa
 
     is_labels = wanted is LABEL_TABLE
-    if not is_labels and lists.numbers is None:
+    if lists.are_ids and not is_labels:
         ends = np.cumsum(lists.lengths).tolist()
         each = [each_once(lists.items[end - n : end]) for end, n in zip(ends, lists.lengths.tolist(), strict=True)]
         items = list(chain.from_iterable(each))

@@ -59,8 +59,9 @@ class _Gathered:
                 raise WrongValueError(what, advice="keep one response per query")
             self._first_line[group] = line
             scores = range(-1, -n_items - 1, -1)
-            items = each_once(items)
-            self._n_again += n_items - len(set(map(str, found.items)))
+            if found.are_ids:
+                items = each_once(items)
+                self._n_again += n_items - len(set(map(str, found.items)))
         if labels is None and not self._of_runs:
             labels = [1.0] * n_items
         weights = None if found.weight is NOTHING else [found.weight] * n_items

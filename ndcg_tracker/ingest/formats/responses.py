@@ -134,7 +134,7 @@ def first_record(source: Source) -> object:
 class Found:
     """The results of a response: its group, and per item the id, the score, the label and the rank.
 
-    None means that the response does not have this value.
+    None means that the response does not have this value. ``are_ids``: whether the list holds nothing but ids.
     """
 
     group: object
@@ -144,6 +144,7 @@ class Found:
     weight: object = NOTHING
     ranks: Sequence[object] | None = None
     is_failed: bool = False
+    are_ids: bool = False
 
 
 _FAILED = Found(None, [], None, None, is_failed=True)
@@ -285,7 +286,7 @@ class Responses:
                 if isinstance(item, dict | list):
                     what = f"{where}[{place}] is a JSON {json_kind(item)}, but the elements before it are ids"
                     raise WrongValueError(what, advice="write only ids or only objects")
-            return Found(group, held, None, None, weight)
+            return Found(group, held, None, None, weight, are_ids=True)
         items = self._values(held, element.item, where, "item")
         scores = self._values(held, element.score, where, "score") if element.has_scores else None
         if not element.has_scores and self._of_runs:
