@@ -155,11 +155,11 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("baseline_reproduced", "baseline_original", "a single baseline gives no effect to compare", needs=True),
     ),
     "ingest": (
-        Rule("files labels scores metrics_json item items score label weight columns", "results", _NO_LISTS),
+        Rule("files labels scores item items score label weight columns", "results", _NO_LISTS),
         Rule("metadata item_to_document collapse sampled engine=spark judge allow", "results", _NO_LISTS),
         Rule("text item_is_text", "results", _NO_LISTS),
         Rule("direction range value measure", "results", "it describes values from another engine", needs=True),
-        Rule("scores metrics_json metadata", "several_files", "it is of one run", "ingest them one by one"),
+        Rule("scores metadata", "several_files", "it is of one run", "ingest them one by one"),
         Rule(_READ_BY_SPARK, "engine=spark", _SPARK),
         Rule("item_is_text", "item_to_document", "each text is its own document"),
     ),

@@ -171,7 +171,9 @@ _GONE = {
         ("gate --github-summary", "check --github-summary"),
         "in GitHub Actions, the report is appended to the job's summary without it",
     ),
-    "gate --metrics-json": "ingest --metrics-json FILE and evaluate --metrics-json FILE write the means of a run",
+    **dict.fromkeys(
+        ("gate --metrics-json", "ingest --metrics-json"), "evaluate --metrics-json FILE writes the means of a run"
+    ),
     "gate --on-inconclusive": "exit code 4 means INCONCLUSIVE; a script that lets it pass ends in: || [ $? -eq 4 ]",
     "--strict-slices": "a slice that regressed prevents PASS without it; a smaller --slice-margin is stricter",
     "gate --reason": "a budget is restarted with: ndcg-track policy reset ALIAS --reason REASON",

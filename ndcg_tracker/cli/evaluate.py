@@ -37,6 +37,9 @@ def evaluate(
         str | None, Option("Also show the means in each slice of this attribute of --groups.", metavar="ATTRIBUTE")
     ] = None,
     groups: Annotated[str | None, Option("Attributes, one row per group, as for groups set.", metavar="FILE")] = None,
+    metrics_json: Annotated[
+        str | None, Option("Write the run's means as JSON, for dvc metrics diff.", metavar="FILE")
+    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything.
@@ -47,13 +50,13 @@ def evaluate(
     from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.render.whole_file import whole_file
 
-    refuse("evaluate", {**asked.named, "several_files": len(files) > 1})
+    refuse("evaluate", {**asked.named, "metrics_json": metrics_json, "several_files": len(files) > 1})
     of_files, asked = asked.apart(OfFiles)
     given = dict(asked.named)
     names = run_names(files, of_files.name, of_stdin="-")
     labels, judge, metrics = given.pop("labels", None), given.pop("judge", None), given.pop("metrics", [DEFAULT_METRIC])
     reading, evaluations = made(Reading, given), []
-    with whole_file(of_files.metrics_json, "--metrics-json") as write_metrics:
+    with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if of_files.engine == "spark":
             of_spark = spark_evaluations(reading, labels, metrics)
         elif labels is not None:
@@ -77,7 +80,7 @@ def evaluate(
 
 
 def _metrics_json(evaluation: Evaluation) -> str:
-    """Return the means by canonical metric text, as ``ingest`` and ``gate`` write them."""
+    """Return the means by canonical metric text."""
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.render.json import metrics_json
 

@@ -83,19 +83,13 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.reading import read_run
-    from ndcg_tracker.render.json import metrics_json as metrics_text
-    from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, ready_run
 
     of_files, asked = asked.apart(OfFiles)
     given = dict(asked.named)
     run_of, labels = run_names(files, of_files.name), given.pop("labels", None)
     what = made(Ingest, given)
-    with (
-        whole_file(of_files.metrics_json, "--metrics-json") as write_metrics,
-        options.tracker() as tracker,
-        ExitStack() as stack,
-    ):
+    with options.tracker() as tracker, ExitStack() as stack:
         paths, of_labels = files, labels
         if of_files.engine == "spark":
             paths, of_labels = stack.enter_context(read_by_spark(what, files, labels, list(what.metrics)))
@@ -123,7 +117,6 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
                 with shown_reading(path):
                     result = storing.store_run_of(tracker, run, path, lists, source)
             yield result
-            write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
 
 def _stored_results(asked: Asked, measure: str | None) -> IngestResult:

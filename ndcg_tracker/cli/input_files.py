@@ -29,16 +29,14 @@ Engine = Annotated[
     Literal["here", "spark"],
     Option("spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads."),
 ]
-MetricsJson = Annotated[str | None, Option("Write the run's means as JSON, for dvc metrics diff.", metavar="FILE")]
 
 
 @dataclass(frozen=True)
 class OfFiles:
-    """How commands read files of runs: the names of the runs, what reads them, and where their means are written."""
+    """How commands read files of runs: the names of the runs, and what reads them."""
 
     name: Names = None
     engine: Engine = "here"
-    metrics_json: MetricsJson = None
 
 
 _SECONDS_BETWEEN = 0.2

@@ -10,10 +10,12 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from ndcg_tracker.errors import InputError, warn
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RUN_APART, Columns, ColumnWarning
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, OF_A_FILE, RUN_APART, Columns, ColumnWarning
 from ndcg_tracker.ingest.detection import without_compression
+from ndcg_tracker.ingest.formats.response_shapes import is_response
 from ndcg_tracker.ingest.shapes import Known, Recognised, Role, UnclearError, parsed, recognised
 from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.words.texts import counted, shown_name
 
 T = TypeVar("T")
 _MOST = 1 << 26  # bytes; golden sets and what retrievers return for them are small
@@ -121,6 +123,8 @@ def _is_known(value: object) -> bool:
     """Return whether records have our own columns or those of a convention, so that a reader's word holds."""
     if isinstance(value, Mapping) and any(isinstance(one, Mapping) and "hits" in one for one in value.values()):
         return True
+    if is_response(value) or (isinstance(value, list) and any(map(is_response, value))):
+        return True
     first = value[0] if isinstance(value, list) and value else value
     keys = set(first) if isinstance(first, Mapping) else set()
     inner = first.values() if isinstance(first, Mapping) else ()
@@ -128,11 +132,38 @@ def _is_known(value: object) -> bool:
     return any({group, item} <= keys for group, item in [("group", "item"), *((c.group, c.item) for c in CONVENTIONS)])
 
 
+def _with_ids(value: object, path: str) -> list[dict[str, Any]]:
+    """Return a record for each response, with the id of its query from a file that lists them in their order.
+
+    The responses are lines, a list, or lists of one key or of several (as Chroma returns them). Raises: InputError
+    unless there are as many as ids.
+    """
+    with Source(path) as source:
+        ids = [line.decode().partition("\t")[0].strip() for _, line in source.lines() if line.strip()]
+    inner = value if isinstance(value, Mapping) else {}
+    columns = {key: held for key, held in inner.items() if isinstance(held, list) and len(held) == len(ids)}
+    if isinstance(value, list):
+        each: list[Any] = value
+    elif columns and all(isinstance(one, list) for held in columns.values() for one in held):
+        each = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    else:
+        each = next(iter(columns.values())) if len(columns) == 1 and len(ids) > 1 else [value]
+    if len(each) != len(ids):
+        what = f"there are {counted(len(each), 'response')}, but {counted(len(ids), 'id')} in {shown_name(path)}"
+        raise UnclearError(what, advice="write one id per line, in the order of the responses")
+    return [{"query_id": of, "results": one} for of, one in zip(ids, each, strict=True)]
+
+
 def _found(
     value: object, name: str, wanted: Role, columns: Columns, item_ids: Collection[str], groups: Collection[str]
 ) -> Recognised:
     group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
     items = columns.items if wanted == "results" else None
+    if group is not None and group.startswith(OF_A_FILE):
+        if wanted == "labels":
+            group = None
+        else:
+            value, group = _with_ids(value, group.removeprefix(OF_A_FILE)), "query_id"
     known = Known(group, columns.relevant, items, False, item_ids, groups)
     try:
         return recognised(value, name, wanted, known)

@@ -12,7 +12,7 @@ from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerWarning, Re
 from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.ingest.shapes import Recognised
-from ndcg_tracker.words.texts import in_a_row, shown
+from ndcg_tracker.words.texts import counted, in_a_row, shown
 
 Refused = Callable[..., Exception]
 
@@ -669,3 +669,9 @@ def absent_columns(
     advice = f"name {in_a_row(named)}{more}"
     error = refused(f"{what}; the columns are {listed or 'none'}", advice=advice, joint=": ")
     return ColumnsError(**error.told).at(error.where) if type(error) is InputError else error
+
+
+def warn_of_repeats(n: int) -> None:
+    """Warn that so many items of ranked lists are there again."""
+    if n:
+        warn(ColumnWarning(f"{counted(n, 'item')} again in a list: the first place counts, and ranks stay"))

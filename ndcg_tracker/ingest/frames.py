@@ -30,6 +30,7 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     refuse_single,
     warn_of_relevant_lists,
+    warn_of_repeats,
 )
 from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -49,6 +50,7 @@ from ndcg_tracker.ingest.objects import (
 )
 from ndcg_tracker.ingest.records import Records
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.grouping import places_in
@@ -488,6 +490,12 @@ def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
     import pyarrow as pa
 
     is_labels = wanted is LABEL_TABLE
+    if lists.are_ids and not is_labels:
+        ends = np.cumsum(lists.lengths).tolist()
+        each = [each_once(lists.items[end - n : end]) for end, n in zip(ends, lists.lengths.tolist(), strict=True)]
+        items = list(chain.from_iterable(each))
+        warn_of_repeats(sum(one is not other for one, other in zip(items, lists.items, strict=True)))
+        lists = replace(lists, items=items)
 
     def column(place: int, role: str) -> Any:
         if role == "group":

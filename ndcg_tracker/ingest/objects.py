@@ -50,7 +50,7 @@ class Lists:
     ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None if there are none.
     ``are_found``: whether they are objects that a search returned, the best first. ``are_documents``: whether the ids
     are of the documents that the objects are chunks of. ``ranks``: the rank that each object states, None if there are
-    none.
+    none. ``are_ids``: whether the lists hold nothing but ids.
     """
 
     groups: Sequence[object]
@@ -61,6 +61,7 @@ class Lists:
     are_found: bool
     are_documents: bool
     ranks: Ranks | None = None
+    are_ids: bool = False
 
 
 def lists_of(frame: object, columns: Columns, wanted: Wanted) -> Lists | None:
@@ -116,7 +117,8 @@ grade}}, or the ids alone
         )
     are_found = numbers is not None and not _is_id(first[0] if isinstance(first, tuple | list) else first)
     ranks = reader.ranks() if items is not entries else None
-    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents, ranks)
+    are_ids = items is entries
+    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents, ranks, are_ids)
 
 
 def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Collection[object]]] | None:

@@ -462,7 +462,7 @@ class _Table:
         clear = _distinct(c for c in sure if not c.doubt)
         plausible = _distinct([*(c for c in sure if not c.doubt), *tiers, *more])
         open_to = [c for c in columns if c.is_filled and (c.is_scalar or not c.is_result)]
-        reached = _distinct(c for c in open_to if c.reaches(self.known.item_ids) >= _OFTEN)
+        reached = _distinct(c for c in open_to if is_wanted and c.reaches(self.known.item_ids) >= _OFTEN)
         if len(reached) == 1 and reached[0] in lists and (reached[0].is_relevant or reached[0].is_item) and not tiers:
             plausible = clear = reached
         elif reached and not set(reached) & set(clear):
@@ -591,9 +591,7 @@ class _Table:
                 raise self.refusal(f"query {shown(query)} comes twice", "group")
             if ids is not None:
                 n_again += len(ids) - len(set(ids))
-                again = [one in ids[:place] for place, one in enumerate(ids)]
-                ranks = enumerate(zip(ids, again, strict=True), 1)
-                found.results[query] = [f"(again, rank {rank})" if is_again else one for rank, (one, is_again) in ranks]
+                found.results[query] = each_once(ids)
         n_absent = column.lists.count(None)
         found.facts.extend([f"ranked ids from {_key(column.key)}", _n(n_absent, "without a list, left out")])
         found.facts.append(_n(n_again, "times an item again in a list: its first place counts"))
@@ -628,6 +626,16 @@ def _says_no_answer(words: Sequence[str], cell: object) -> bool:
     if text in ("false", "no", "0"):
         return _ANSWERED.fullmatch(key) is not None
     return _has(words, "kind") and _NO_ANSWER.fullmatch(text) is not None
+
+
+def each_once(ids: Sequence[Any]) -> list[Any]:
+    """Return the ids of a ranked list; one that comes again has another name, so that it counts once and ranks stay.
+
+    >>> each_once(["a", "b", "a"])
+    ['a', 'b', '(again, rank 3)']
+    """
+    first = {str(one): place for place, one in reversed([*enumerate(ids)])}
+    return [one if first[str(one)] == place else f"(again, rank {place + 1})" for place, one in enumerate(ids)]
 
 
 def _n(n: int, what: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ndcg_tracker.asked import OfSuite, OnlyTagged, Option, Run, Texts
+from ndcg_tracker.asked import OnlyTagged, Option, Run, Texts
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import LabelsVersion
 from ndcg_tracker.errors import InputError
@@ -33,8 +33,8 @@ def question(
     return run, more, depth, strict, names, tags, labels, not_asked
 
 
-def on_suite(name: str, run: str, *more: str, depth: int = 10, by_tag: str | None = None) -> tuple[Any, ...]:
-    return name, run, more, depth, by_tag
+def of_depth(depth: int = 10, by_tag: str | None = None) -> tuple[Any, ...]:
+    return depth, by_tag
 
 
 asked_last: list[Asked] = []
@@ -118,7 +118,6 @@ def test_what_cannot_be_read_is_refused(words: tuple[str, ...], message: str) ->
     assert str(refused.value) == message
 
 
-def test_what_a_suite_takes_is_handed_on() -> None:
-    called("bm25", "dense", "--depth", "2")
-    assert asked_last[0].on_suite(on_suite, OfSuite("all", "x")) == ("all", "bm25", ("dense",), 2, "x")
-    assert asked_last[0].part(on_suite) == {"depth": 2}
+def test_the_part_that_another_function_takes() -> None:
+    called("bm25", "dense", "--depth", "2", "--name", "a")
+    assert asked_last[0].part(of_depth) == {"depth": 2}

@@ -332,7 +332,10 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
             {"q": [{"name": "a", "score": 1}]},
             "group 'q', place 1: a dict has no id; say where its id is, such as item='name'",
         ),
-        ({"q": ["a"], "r": ["b", "b"]}, "group 'r', place 2: item 'b' of group 'r' is in place 1 already; keep one of"),
+        (
+            {"q": [("a", 1)], "r": [("b", 2), ("b", 1)]},
+            "group 'r', place 2: item 'b' of group 'r' is in place 1 already; keep one of",
+        ),
         ({"q": ["a"], "r": ["b", None]}, "group 'r', place 2: the item id is empty; every row needs one"),
         (
             {"q": ["a", 1.5]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -569,6 +570,7 @@ def test_any_json_gives_rows_or_one_line(
         assert outcome or (outcome == [] and not of_labels)  # a run may have empty lists alone
 
 
+@pytest.mark.filterwarnings("ignore:.*again in a list")
 @settings(max_examples=examples(300), deadline=None)
 @given(st.lists(RECORDS, min_size=1, max_size=5), st.booleans(), st.integers(1, 40))
 def test_a_stream_is_the_whole(records: list[Any], named: bool, n_rows: int) -> None:
@@ -583,3 +585,56 @@ def test_a_stream_is_the_whole(records: list[Any], named: bool, n_rows: int) -> 
         streamed = str(error).removeprefix("<stdin>:").removeprefix(" ")
     whole = run(text, reader="jsonl", items="results", **({"item": "id"} if named else {}))
     assert streamed == (whole[0] if isinstance(whole, tuple) else whole)
+
+
+POINTS = [["d5", "x1", "d1"], ["x3", "d2"]]
+SCORED = [[{"id": one, "score": 1 - place / 9} for place, one in enumerate(of)] for of in POINTS]
+WITHOUT_QUERIES = {
+    "chroma.json": {"ids": POINTS, "distances": [[0.1, 0.2, 0.3], [0.1, 0.2]], "documents": None},
+    "qdrant.json": {"result": [{"points": of} for of in SCORED], "status": "ok", "time": 0.1},
+    "qdrant-search.json": {"result": SCORED, "status": "ok", "time": 0.1},
+    "qdrant.jsonl": [{"result": {"points": of}, "status": "ok"} for of in SCORED],
+    "pinecone.json": [{"matches": of, "namespace": ""} for of in SCORED],
+    "weaviate.jsonl": [{"objects": [{"uuid": one, "properties": {"title": "x"}} for one in of]} for of in POINTS],
+    "weaviate.json": [{"data": {"Get": {"Page": [{"_additional": {"id": one}} for one in of]}}} for of in POINTS],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WITHOUT_QUERIES)
+def test_responses_of_vector_stores_whose_queries_are_in_a_file(tmp_path: Path, name: str) -> None:
+    held = WITHOUT_QUERIES[name]
+    text = "\n".join(map(json.dumps, held)) if name.endswith("l") else json.dumps(held)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "ids.txt").write_text("q1\nq2\n")
+    labels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    asked = {"labels": labels, "group": f"@{tmp_path / 'ids.txt'}"}
+    assert nt.evaluate(str(tmp_path / name), "RR", **asked).per_group["RR"].to_list() == [1 / 3, 1 / 2]
+    (tmp_path / "ids.txt").write_text("q1\nq2\nq3\n")
+    with pytest.raises(InputError, match=r"ids?|response"):
+        nt.evaluate(str(tmp_path / name), "RR", **asked)
+
+
+REPEATED = ["a", "b", "a", "c"]
+
+
+@pytest.mark.parametrize("run", [{"q": REPEATED}, [{"query_id": "q", "doc_ids": REPEATED}]])
+def test_an_item_again_in_a_list_counts_at_its_first_place(run: object, tmp_path: Path) -> None:
+    if isinstance(run, dict):
+        (tmp_path / "a.json").write_text(json.dumps(run))
+    for given_as in (run, *([str(tmp_path / "a.json")] if isinstance(run, dict) else [])):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = nt.evaluate(given_as, "RR", labels={"q": {"c": 1}})
+        assert found.mean.to_list() == [0.25]
+        assert any("again in a list" in str(warning.message) for warning in told)
+
+
+def test_numbers_that_rise_in_every_list_may_be_distances(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"q": [["a", 0.1], ["b", 0.2], ["c", 0.4]]}))
+    labels = {"q": {"a": 1}}
+    with pytest.raises(InputError, match="so they may be distances; if the lowest is the best, give score=-1"):
+        nt.evaluate(str(tmp_path / "a.json"), "RR", labels=labels)
+    asked = {"metrics": "RR", "labels": labels}
+    assert nt.evaluate(str(tmp_path / "a.json"), score="-1", **asked).mean.to_list() == [1.0]
+    assert nt.evaluate(str(tmp_path / "a.json"), score="1", **asked).mean.to_list() == [1 / 3]

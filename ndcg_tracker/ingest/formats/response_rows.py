@@ -10,12 +10,13 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import LinePlaces, Places, WrongValueError
-from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
+from ndcg_tracker.ingest.columns import Columns, Refused, Wanted, warn_of_repeats
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
 from ndcg_tracker.ingest.group_blocks import ExactOnly
 from ndcg_tracker.ingest.plain import checked, json_id
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows
+from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.words.texts import shown
@@ -37,7 +38,7 @@ class _Gathered:
         self._lines: list[int] = []
         self._first_line: dict[bytes, int] = {}
         self.in_order = False
-        self._n_empty = self._n_failed = 0
+        self._n_empty = self._n_failed = self._n_again = 0
 
     def add(self, line: int, found: Found) -> None:
         """Add the results of a response, which has this line or number (WrongValueError for a wrong group)."""
@@ -46,7 +47,7 @@ class _Gathered:
             self._n_empty += not found.is_failed
             return
         group, n_items = json_id(found.group, "group", self._fractions), len(found.items)
-        scores, labels = found.scores, found.labels
+        scores, labels, items = found.scores, found.labels, list(found.items)
         if scores is None and self._of_runs:
             self.in_order = True
             if group in self._first_line:
@@ -58,10 +59,13 @@ class _Gathered:
                 raise WrongValueError(what, advice="keep one response per query")
             self._first_line[group] = line
             scores = range(-1, -n_items - 1, -1)
+            if found.are_ids:
+                items = each_once(items)
+                self._n_again += n_items - len(set(map(str, found.items)))
         if labels is None and not self._of_runs:
             labels = [1.0] * n_items
         weights = None if found.weight is NOTHING else [found.weight] * n_items
-        given = {"item": found.items, "score": scores if self._of_runs else None, "label": labels, "weight": weights}
+        given = {"item": items, "score": scores if self._of_runs else None, "label": labels, "weight": weights}
         for role, values in {**given, "rank": found.ranks}.items():
             self._cells[role] += values or ()
         self._cells["group"].append(group)
@@ -70,6 +74,7 @@ class _Gathered:
 
     def rows(self, responses: Responses) -> tuple[Rows, LinePlaces]:
         """Return the rows of all responses, and their lines (InputError naming the line of a wrong value)."""
+        warn_of_repeats(self._n_again)
         lengths: Index = np.array(self._lengths, dtype=np.int64)
         n_rows = len(self._cells["item"])
         held = {role: cells for role, cells in self._cells.items() if len(cells) == n_rows or role == "group"}

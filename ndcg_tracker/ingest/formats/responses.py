@@ -134,7 +134,7 @@ def first_record(source: Source) -> object:
 class Found:
     """The results of a response: its group, and per item the id, the score, the label and the rank.
 
-    None means that the response does not have this value.
+    None means that the response does not have this value. ``are_ids``: whether the list holds nothing but ids.
     """
 
     group: object
@@ -144,6 +144,7 @@ class Found:
     weight: object = NOTHING
     ranks: Sequence[object] | None = None
     is_failed: bool = False
+    are_ids: bool = False
 
 
 _FAILED = Found(None, [], None, None, is_failed=True)
@@ -229,6 +230,10 @@ class Responses:
         if rows.ranks is not None:
             return replace(rows, deciding="lists") if rows.in_order else rows
         is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # these were not written by a search
+        if is_of_pairs and columns.score is None and rows.scores is not None and _all_rise(rows):
+            what = "in every list of ids and numbers the numbers rise, so they may be distances"
+            advice = f"if the lowest is the best, give {argument('score', '-1')}; if not, {argument('score', '1')}"
+            raise WrongValueError(what, advice=advice)
         if rows.scores is None or rows.in_order or is_of_pairs:
             return rows
         deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
@@ -281,7 +286,7 @@ class Responses:
                 if isinstance(item, dict | list):
                     what = f"{where}[{place}] is a JSON {json_kind(item)}, but the elements before it are ids"
                     raise WrongValueError(what, advice="write only ids or only objects")
-            return Found(group, held, None, None, weight)
+            return Found(group, held, None, None, weight, are_ids=True)
         items = self._values(held, element.item, where, "item")
         scores = self._values(held, element.score, where, "score") if element.has_scores else None
         if not element.has_scores and self._of_runs:
@@ -528,6 +533,14 @@ class Responses:
             what = f"it has {counted(n_responses, 'response')}, but {file} has {n_ids}"
             advice = "write one id per line, in the order of the responses"
             raise WrongValueError(what, advice=advice + (_ONE_OF_MANY if n_responses == 1 else ""))
+
+
+def _all_rise(rows: Rows) -> bool:
+    """Return whether the scores of every list rise, and some list has more than two."""
+    lengths = rows.merged().span_lengths
+    rises = np.diff(rows.scores if rows.scores is not None else np.empty(0)) > 0
+    rises[np.cumsum(lengths)[:-1] - 1] = True
+    return bool(rises.all()) and bool((lengths > 2).any())
 
 
 def _is_file(name: str) -> bool:
