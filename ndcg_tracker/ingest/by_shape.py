@@ -58,7 +58,7 @@ def known_or_recognised(
         found = replace(found, without_answer=[])
     if columns.recognised is not None:
         columns.recognised.append(found)
-    plain = replace(columns, group=None, items=None, relevant=None)
+    plain = replace(columns, group=None, items=None, relevant=None, grades={})
     is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
     document: Any = (
         found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.row_scores or found.results
@@ -173,7 +173,7 @@ def _found(
             group = None
         else:
             value, group = _with_ids(value, group.removeprefix(OF_A_FILE)), "query_id"
-    known = Known(group, columns.relevant, items, False, item_ids, groups)
+    known = Known(group, columns.relevant, items, False, item_ids, groups, columns.grades)
     try:
         return recognised(value, name, wanted, known)
     except InputError:

@@ -70,7 +70,8 @@ _KEYS, _VALUES = "(its keys)", "(its values)"
 class Known:
     """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to.
 
-    ``bare``: whether a dict of lists may be what is wanted, without a word that says so.
+    ``bare``: whether a dict of lists may be what is wanted, without a word that says so. ``grades``: the numbers that
+    words mean as labels.
     """
 
     group: str | None = None
@@ -79,6 +80,7 @@ class Known:
     bare: bool = True
     item_ids: Collection[str] = frozenset()
     queries: Collection[str] = frozenset()
+    grades: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,12 +438,12 @@ class _Table:
         others = graded or [c for c in beside if is_row and c.last and _only(c.last, "number")]
         if column.why or column.grades is not None or not others or column in others:
             return
-        truth: dict[object, Any] = {"true": 1, "false": 0}
+        truth: dict[object, Any] = {"true": 1, "false": 0, **self.known.grades}
         try:
             cells: list[list[Any]] = [
                 c if isinstance(c, list) else [c] if c is not None else [] for c in others[0].cells
             ]
-            grades = [[float(truth.get(str(one).lower(), one)) for one in cell] for cell in cells]
+            grades = [[float(truth.get(str(one).strip().lower(), one)) for one in cell] for cell in cells]
         except (TypeError, ValueError):
             grades = []
         if list(map(len, grades)) != [len(ids or ()) for ids in column.lists] or not all(map(isfinite, chain(*grades))):
