@@ -438,7 +438,7 @@ class _Table:
         others = graded or [c for c in beside if is_row and c.last and _only(c.last, "number")]
         if column.why or column.grades is not None or not others or column in others:
             return
-        truth: dict[object, Any] = {"true": 1, "false": 0, **self.known.grades}
+        truth: dict[Any, Any] = {"true": 1, "false": 0, **self.known.grades}
         try:
             cells: list[list[Any]] = [
                 c if isinstance(c, list) else [c] if c is not None else [] for c in others[0].cells
