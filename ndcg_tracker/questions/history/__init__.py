@@ -75,10 +75,10 @@ def history_report(
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
+        place = dataset if suite is None else tx.suites.known(suite)
 
         def without(run: str | None) -> History:
-            is_suite = suite is not None
-            return history_of(tx, suite or dataset, metric, chosen, is_suite=is_suite, by_tag=by_tag, without=run)
+            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=run)
 
         found = without(None)
         new = new_steps_of(found, lambda: without(found.rows[-1]["run"])) if new_steps else None
