@@ -18,7 +18,9 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights
 
 METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
-    f"{name}@2" if measure.cutoff == "required" else name + ("@0.5" if measure.axis_at else "")
+    f"{name}@2"
+    if measure.cutoff == "required"
+    else name + ("@0.5" if measure.axis_at else "(highest=4)" if name == "PFound" else "")
     for name, measure in MEASURES.items()
     if measure.is_listed and name not in NOT_BY_GAIN
 ]

@@ -122,7 +122,7 @@ def test_an_unknown_name_is_refused(tracker: nt.Tracker) -> None:
     table = rows(queries(), score=1.0, label=1.0)
     told = (
         "allow='overlap' is unknown; give failed or no-overlap or duplicates:first or duplicates:best or "
-        "duplicates:same or changed-texts"
+        "duplicates:same or duplicates:mean or bad-grades or changed-texts"
     )
     assert refusal_of(nt.InputError, tracker.ingest, table, name="a", allow="no-overlap,overlap") == told
     assert refusal_of(nt.InputError, nt.evaluate, table, allow=["overlap"]) == told
