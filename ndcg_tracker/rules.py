@@ -132,7 +132,11 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("labels dataset judge", "candidate", "without runs it goes by what is typical", needs=True),
         *_of_files("dataset"),
     ),
-    "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
+    "history": (
+        Rule("dataset digest", "suite", _ONE_DATASET),
+        Rule("new_steps newest_first", "digest", "a digest has the new steps, the latest last"),
+        _BY_TAG,
+    ),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot compare": (
         Rule("by dataset check_with fresh", "suite", _ONE_DATASET),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -215,7 +215,7 @@ def history_of(
     is_suite: bool = False,
     by_tag: str | None = None,
     most_steps: int | None = None,
-    without: str | None = None,
+    without: Collection[str] = (),
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the latest labels that it was evaluated under.
 
@@ -223,9 +223,9 @@ def history_of(
     macro mean of every system that has a run on each dataset; then steps are those of the mean over all groups, in
     which each group of a dataset of n groups weighs 1/n, and a system counts if all of its runs do. Parameters:
     ``place``: a dataset or, with ``is_suite``, a suite, whose systems are named by ``by_tag``. ``most_steps``: with
-    more runs than this, steps are not searched, because that reads the results of all their groups. ``without``: a run
-    or system to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset or suite, and if no
-    system has the metric on every dataset; MetricError for a wrong text.
+    more runs than this, steps are not searched, because that reads the results of all their groups. ``without``: runs
+    or systems to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset or suite, and if
+    no system has the metric on every dataset; MetricError for a wrong text.
     """
     suite = tx.suites.known(place) if is_suite else None
     known = [tx.datasets.known(name) for name in (suite.datasets if suite is not None else (place,))]
@@ -235,8 +235,8 @@ def history_of(
     runs = [] if is_suite else tx.runs.all(datasets[0].name)
     every, notes = _systems(tx, datasets, wanted, by_tag) if is_suite else _single_runs(runs, datasets[0], wanted)
     chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
-    systems = [system for system in chosen[-(wanted.last or 0) :] if system.name != without]
-    if is_suite and not systems and without is None:
+    systems = [system for system in chosen[-(wanted.last or 0) :] if system.name not in without]
+    if is_suite and not systems and not without:
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
             f"no system has {metric}{what} on every dataset of suite {place!r}",
