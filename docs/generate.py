@@ -16,8 +16,7 @@ from sqlalchemy import Table
 
 from ndcg_tracker.cli.app import COMMANDS, command_line
 from ndcg_tracker.cli.help import meaning_of, spelling_of
-from ndcg_tracker.cli.options import EVERYDAY, as_option
-from ndcg_tracker.errors import worded
+from ndcg_tracker.cli.options import EVERYDAY
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
@@ -25,7 +24,6 @@ from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rules import RULES, spelled
 from ndcg_tracker.storage.schema import metadata
 
 DOCS = Path(__file__).resolve().parent
@@ -77,13 +75,24 @@ _GUIDES = {
     "ui": {"ui.md": "The web UI"},
 }
 """The guides to a command, by page."""
-_KEYS = {"gate": ("gate", "complete gate")}
-"""The names of a command's rules, if not its own."""
-_OF_PYTHON = ("frame",)
-"""What only callers in Python can give."""
 TRAPS = "## Traps"
 """The heading of the part of a dialect's page that is written by hand; it is the last."""
 _WIDTH, _FLOOR = 900, 50
+_OF_DIALECTS = (
+    *(
+        "label_type",
+        "label_domain",
+        "size1",
+        "clip",
+        "empty_weight",
+        "weight_type",
+        "score_type",
+        "arithmetic",
+        "round",
+    ),
+    *("round_of", "all_skipped", "recall_count", "empty_when", "collection"),
+)
+"""Axes that are there for the numbers of other tools."""
 SCHEMA_PICTURE = """\
 ## How the tables are related
 
@@ -110,7 +119,7 @@ would take most of the time of storing a run. So the program checks these refere
 """
 
 
-_OF_TABLES = "What each column means and which type it has, `ndcg_tracker/storage/schema.py` says."
+_OF_TABLES = "`ndcg_tracker/storage/schema.py` says what each column means and which type it has."
 
 
 def pages() -> dict[Path, str]:
@@ -145,7 +154,7 @@ def _commands_index(program: Any, common: set[str]) -> Iterator[str]:
     yield "# Commands"
     yield ""
     yield "Which commands there are, each with a page of its examples and options. `ndcg-track COMMAND -h` prints the"
-    yield "options of every day, and `--help` all of them."
+    yield "options of every day, and `--help` all of them. A command says which options do not go together, and why."
     for heading, commands in COMMANDS.items():
         yield from ("", f"## {heading}", "")
         for name, (_, line) in commands.items():
@@ -172,7 +181,7 @@ def _command_page(name: str, command: Any, common: set[str]) -> Iterator[str]:
 
 
 def _command_body(name: str, command: Any, common: set[str], above: set[str]) -> Iterator[str]:
-    """Yield what a command does, its arguments, and, folded, its rare options and rules.
+    """Yield what a command does, its arguments, and, folded, its rare options.
 
     ``above``: what the page has said already, which grows.
     """
@@ -190,9 +199,7 @@ def _command_body(name: str, command: Any, common: set[str], above: set[str]) ->
     shared = [_name(line) for line in rare if line in common - above]
     yield from ["", f"As above: `{' '.join(said)}`."] if said else []
     yield from ["", f"As in [several commands](../commands.md#{_ANCHOR}): `{' '.join(shared)}`."] if shared else []
-    rules = [line for key in _KEYS.get(name, (name,)) for line in _rules_of(key)]
-    yield from _list("What does not go together", [line for line in rules if line not in above])
-    above.update((*first, *rare, *rules))
+    above.update((*first, *rare))
 
 
 def _list(folded: str, lines: list[str]) -> Iterator[str]:
@@ -237,22 +244,8 @@ def _option(parameter: Any) -> str:
     return f"- {_code(spelling_of(parameter))}: {_told_as_prose(meaning_of(parameter))}"
 
 
-def _rules_of(command: str) -> Iterator[str]:
-    """Yield a line on the options of a command that do not go with others, or need them, by what they share."""
-
-    def as_code(name: str, value: str) -> str:
-        return f"`{as_option(name, value)}`"
-
-    shared: dict[tuple[str, str, bool], list[str]] = {}
-    for rule in (rule for rule in RULES.get(command, ()) if rule.other not in _OF_PYTHON):
-        shared.setdefault((" or ".join(spelled(rule.other)), rule.why, rule.needs), []).extend(spelled(rule.given))
-    for (others, why, needs), given in shared.items():
-        line = f"{'Only' if needs else 'Not'} with {others} ({why}): {', '.join(given)}."
-        yield f"- {worded(line, as_code)}"
-
-
 def schema_page() -> str:
-    """Return the page as Markdown: the views, a diagram of the tables, and every table with its comment and columns.
+    """Return the page as Markdown: the views, a diagram of the tables, and every table with its comment.
 
     People write what the page says of the views.
     """
@@ -264,7 +257,7 @@ def schema_page() -> str:
 
 
 def _schema_table(table: Table) -> str:
-    return f"- **{table.name}**: {table.comment} `{' '.join(column.name for column in table.columns)}`"
+    return f"- **{table.name}**: {table.comment}"
 
 
 def layers_picture() -> str:
@@ -294,7 +287,7 @@ def layers_picture() -> str:
 def axes_table() -> Iterator[str]:
     """Yield the lines of the table of axes."""
     rows = []
-    for axis in AXES:
+    for axis in (axis for axis in AXES if axis.name not in _OF_DIALECTS):
         values = [f"{_code(value)}: {_prose(meaning)}" for value, meaning in axis.values.items()]
         if axis.pattern_example:
             values.append(f"others like {_code(axis.pattern_example)}")

@@ -1,7 +1,7 @@
 """The arguments that do not go together: a row says which, why, and what to give instead.
 
 The rows of a command hold at every door: its question checks them where it is made, and the command line before it
-reads anything. The page of the commands lists them.
+reads anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules of arguments that do not go together: one form of sentence, at every door, listed in the docs."""
+"""The rules of arguments that do not go together: one form of sentence, at every door."""
 
 import inspect
 from dataclasses import dataclass

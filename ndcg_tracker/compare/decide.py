@@ -45,7 +45,7 @@ from ndcg_tracker.words.texts import sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
-    from ndcg_tracker.compare.slices import Slicing
+    from ndcg_tracker.compare.slices import AttributeValues
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -167,6 +167,23 @@ class ComparedRuns:
     are_labels_asked: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The attributes of groups that a comparison looks at.
+
+    ``slices``: those to slice by; ``left_out``: those with too many values, and how many; ``are_shown``: whether
+    somebody asked for them. ``clusters``: the one that makes clusters, None where nobody asked.
+    """
+
+    slices: tuple[AttributeValues, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    are_shown: bool = False
+    clusters: AttributeValues | None = None
+
+
+NO_ATTRIBUTES = Attributes()
+
+
 def compare_runs(
     runs: ComparedRuns,
     results: Sequence[PairedResults],
@@ -174,18 +191,16 @@ def compare_runs(
     *,
     methods: Methods = T_TEST,
     top: int = 10,
-    by: Sequence[Slicing] = (),
-    shows_slices: bool = False,
-    left_out: Mapping[str, int] | None = None,
+    by: Attributes = NO_ATTRIBUTES,
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
     groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
-    worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked
-    at, always by t-tests; ``shows_slices``: whether to return all of these slices, not only those that stand out.
-    ``left_out``: see ``Where``. Raises: ValueError without any metric; InputError for methods that do not apply
-    (weights with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
+    worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked at, always by
+    t-tests; if nobody asked for them, only those that stand out are returned. Raises: ValueError without any metric;
+    InputError for methods that do not apply (weights with "wilcoxon", differences beyond 1 with "betting", slices where
+    no test applies).
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
@@ -193,14 +208,15 @@ def compare_runs(
     first = results[0]
     if first.shown_only is not None or first.drawn is not None:
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
-    if shows_slices and first.no_inference is not None:
+    if by.are_shown and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     found, slices = None, None
-    if by and first.no_inference is None and first.shown_only is None:
-        slicings = [replace(one, values=first.counted(one.values)) for one in by]
+    if by.slices and first.no_inference is None and first.shown_only is None:
+        each = [of.of(first.pairing.group_ids) for of in by.slices]
+        slicings = [replace(one, values=first.counted(one.values)) for one in each]
         found, aparts = where(first.sample, slicings)
-        found = replace(found, left_out=left_out or {})
-        if shows_slices:
+        found = replace(found, left_out=by.left_out)
+        if by.are_shown:
             slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]

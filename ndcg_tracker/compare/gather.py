@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.asked import words
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
-from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.decide import Attributes, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -216,20 +216,6 @@ def comparable_others(
     return comparable, left_out
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
-    """The attributes of groups that a comparison looks at.
-
-    ``slices``: those to slice by; ``left_out``: those with too many values, and how many; ``are_shown``: whether
-    somebody asked for them. ``clusters``: the one that makes clusters, None where nobody asked.
-    """
-
-    slices: tuple[AttributeValues, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    are_shown: bool = False
-    clusters: AttributeValues | None = None
-
-
 def asked_attributes(
     tx: ReadTransaction, run: RunRecord, options: CompareOptions, *, are_sliced: bool = True
 ) -> Attributes:
@@ -283,9 +269,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         lambda group_ids: tx.groups.keys(both.dataset_id, group_ids).to_list(),
         methods=options,
         top=options.top,
-        by=[of.of(results[0].pairing.group_ids) for of in attributes.slices],
-        shows_slices=attributes.are_shown,
-        left_out=attributes.left_out,
+        by=attributes,
     )
     is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:

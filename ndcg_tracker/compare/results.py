@@ -317,7 +317,8 @@ class About:
 
     ``metric``: its canonical text; ``requested_as``: the text by which it was requested for the candidate, or for the
     baseline if that of the candidate is the canonical text; "" if it is not known. ``direction``: which values are
-    better; if lower ones are, a group with a delta below 0 is a win. ``attribute``, ``value``: of a slice.
+    better; if lower ones are, a group with a delta below 0 is a win. ``attribute``, ``value``: of a slice; ``apart``:
+    how far it is from all other groups.
     ``test``, ``ci_method``: the methods. ``groups``: the counts of groups. ``not_comparable``: the reason for that
     verdict. ``shown_only``: why a metric is shown but not compared. ``tie_effect``: how far ties in scores leave both
     means open. ``clusters``: clusters of dependent groups. ``judged``: the judged share of the first ranks of both
@@ -331,6 +332,7 @@ class About:
     direction: Direction = "higher"
     attribute: str = ""
     value: str | None = None
+    apart: Apart | None = None
     test: TestName = "t"
     ci_method: CiMethod = "t"
     groups: GroupCounts = field(default_factory=lambda: GroupCounts(0))
@@ -364,7 +366,6 @@ class Estimate:
     if groups are weighted or unknown. ``others``: the same under other values of the groups: "low" and "high" of what
     unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour"). Of a
     suite also the macro mean for other datasets like these ("over_datasets") and the mean of all groups ("micro").
-    ``apart``: how far a slice is from all other groups.
     """
 
     about: About = field(default_factory=About)
@@ -383,7 +384,6 @@ class Estimate:
     variance: VarianceParts | None = None
     rare_loss: RareLoss | None = None
     others: Mapping[str, Estimate] = field(default_factory=dict)
-    apart: Apart | None = None
 
     @property
     def metric(self) -> str:

@@ -196,7 +196,7 @@ def _slice_table(comparison: Comparison, metric: str, slices: Sequence[Estimate]
     first, attributes = comparison.metrics[0], list(dict.fromkeys(of.about.attribute for of in slices))
     attributes = attributes or list(comparison.where.attributes if comparison.where is not None else ())
     is_one = len(attributes) < 2
-    folded = {key for of in slices if of.apart is not None for key in of.apart.also}
+    folded = {key for of in slices if of.about.apart is not None for key in of.about.apart.also}
     slices = [of for of in slices if of.about.key not in folded]
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:

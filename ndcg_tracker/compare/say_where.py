@@ -16,8 +16,10 @@ NO_VALUE = "(none)"
 _NAME_WIDTH = 32
 _MOST = 0.5
 """A slice carries most of a difference if its part is at least this."""
-APART_KEYS = paths("rest=apart.rest share=apart.share p_apart=apart.p_adjusted stands_out=apart.stands_out")
-_FOUND_KEYS = paths("attribute=about.attribute value=about.value n delta") | APART_KEYS | paths("also=apart.also")
+APART_KEYS = paths(
+    "rest=about.apart.rest share=about.apart.share p_apart=about.apart.p_adjusted stands_out=about.apart.stands_out"
+)
+_FOUND_KEYS = paths("attribute=about.attribute value=about.value n delta") | APART_KEYS | paths("also=about.apart.also")
 
 
 def where_shape(where: Where) -> dict[str, Any]:

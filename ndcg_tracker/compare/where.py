@@ -106,7 +106,7 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
     >>> delta = np.tile([-0.5, 0.0, 0.125, -0.125, 0.0, 0.0, 0.125, -0.125], 20)
     >>> found, _ = where(Sample(delta), [Slicing("locale", ["ja", "de", "fr", "de", "en", "de", "fr", "de"] * 20)])
     >>> first = found.found[0]
-    >>> first.about.key, first.delta, first.apart.share, round(first.apart.rest, 4)
+    >>> first.about.key, first.delta, first.about.apart.share, round(first.about.apart.rest, 4)
     (('locale', 'ja'), -0.5, 1.0, 0.0)
     """
     masks = {(by.attribute, value): of for by in slicings for value, of in by.masks().items() if not of.all()}
@@ -134,8 +134,8 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
         alike = tuple(keys[place] for place in also)
         of_best = replace(aparts[best], p_value=contrasts.p_values[best], p_adjusted=corrected[best])
         aparts[best] = replace(of_best, stands_out=True, also=alike)
-        about = About(attribute=keys[best][0], value=keys[best][1])
-        found.append(replace(estimate(sample.of(slices[best]), about=about), apart=aparts[best]))
+        about = About(attribute=keys[best][0], value=keys[best][1], apart=aparts[best])
+        found.append(estimate(sample.of(slices[best]), about=about))
         among = among & ~slices[best]
         open_ones = [place for place in open_ones if place != best and place not in also]
         contrasts = _Contrasts.of(sample, slices, among)
@@ -160,7 +160,7 @@ def where_of_step(
 def ranked(rows: Sequence[Estimate], found: Where, aparts: Mapping[SliceKey, Apart]) -> tuple[Estimate, ...]:
     """Return slices in their order, but first those that stand out, each with how far it is from all other groups."""
     place = {row.about.key: n for n, row in enumerate(found.found)}
-    each = [replace(row, apart=aparts.get(row.about.key)) for row in rows]
+    each = [replace(row, about=replace(row.about, apart=aparts.get(row.about.key))) for row in rows]
     return tuple(sorted(each, key=lambda row: place.get(row.about.key, len(place))))
 
 

@@ -422,17 +422,7 @@ class RunStream:
         self._files.close()
 
 
-def stream_run(
-    path: str,
-    *,
-    reader: str | None = None,
-    columns: Columns = DEFAULT_COLUMNS,
-    scores_path: str | None = None,
-    labels_apart: bool = False,
-    stdin: BinaryIO | None = None,
-    block_rows: int | None = BLOCK_ROWS,
-    name: str | None = None,
-) -> RunStream:
+def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unpack[RunFormat]) -> RunStream:
     """Return the run that a file holds block by block, for files that are larger than memory.
 
     The rows of a group must be contiguous. Memory: a few times the size of a block, plus 16 bytes and its id for each
@@ -447,16 +437,17 @@ def stream_run(
     ...     [block.ranking.group_keys.to_list() for block in blocks]
     [['q0', 'q1', 'q2'], ['q3', 'q4', 'q5']]
     """
+    reader, scores_path = options.pop("reader", None), options.pop("scores_path", None)
+    columns = options.pop("columns", DEFAULT_COLUMNS)
+    wanted = RUN_APART if options.pop("labels_apart", False) else RUN_TABLE
     files = ExitStack()
     try:
-        once = block_rows is not None
-        source = files.enter_context(Source(path, stdin=stdin, once=once, name=name))
+        source = files.enter_context(Source(path, once=block_rows is not None, **options))  # type: ignore[misc]
         head, format = _run_reader(source, reader, columns, scores_path)
         scores = None
         if format == "svmlight":
             scores_path = needed_scores(source, scores_path)
-            scores = Scores(files.enter_context(Source(scores_path, stdin=stdin, once=True)))
-        wanted = RUN_APART if labels_apart else RUN_TABLE
+            scores = Scores(files.enter_context(Source(scores_path, stdin=options.get("stdin"), once=True)))
         blocks = _group_blocks(source, format, columns, wanted, block_rows, is_small=len(head) <= SMALL)
     except BaseException:
         files.close()

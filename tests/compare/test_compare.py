@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ndcg_tracker.compare.decide import (
+    Attributes,
     ComparedRuns,
     PairedResults,
     adjusted_jointly,
@@ -23,7 +24,7 @@ from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.compare.say import comparison_object
-from ndcg_tracker.compare.slices import Slicing
+from ndcg_tracker.compare.slices import AttributeValues
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import (
@@ -56,6 +57,12 @@ def said(metric: Estimate) -> tuple[str, ...]:
 def one(baseline: list[float], candidate: list[float], **rest: Any) -> Estimate:
     (metric,) = compare_metrics([results(baseline, candidate, **rest)])
     return metric
+
+
+def by_device(*devices: str | None) -> Attributes:
+    found = [*dict.fromkeys(device for device in devices if device is not None)]
+    codes = np.array([-1 if device is None else found.index(device) for device in devices], dtype=np.int64)
+    return Attributes((AttributeValues("device", np.arange(len(devices)), found, codes),), are_shown=True)
 
 
 def compared(*metrics: PairedResults, candidate: RunRef = CANDIDATE) -> Comparison:
@@ -372,8 +379,7 @@ def test_equivalence_without_a_test() -> None:
 
 def test_slices_come_with_the_comparison_the_worst_first() -> None:
     given_results = results([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.5, 0.5])
-    by = Slicing("device", ["phone", "tv", "desk", None])
-    comparison = compare_runs(SHOP, [given_results], names, by=[by], shows_slices=True)
+    comparison = compare_runs(SHOP, [given_results], names, by=by_device("phone", "tv", "desk", None))
     assert [(row.about.value, row.delta) for row in comparison.slices or ()] == [
         ("tv", -0.25), ("desk", 0.0), (None, 0.0), ("phone", 0.25),
     ]  # fmt: skip
@@ -389,7 +395,7 @@ def test_slices_come_with_the_comparison_the_worst_first() -> None:
 def test_what_no_test_covers_cannot_be_sliced() -> None:
     weighty = results([0.5, 0.5], [0.75, 0.25], means=(0.5, 0.25), no_inference=Note("means_weigh_groups"))
     with pytest.raises(InputError) as refusal:
-        compare_runs(SHOP, [weighty], names, by=[Slicing("device", ["a", "b"])], shows_slices=True)
+        compare_runs(SHOP, [weighty], names, by=by_device("a", "b"))
     assert str(refusal.value) == "ndcg@10 cannot be sliced: no test applies; name another metric first"
 
 
@@ -427,8 +433,7 @@ def test_an_interval_stays_where_differences_can_lie() -> None:
         SHOP,
         [results(*values, limits=(-1.0, 1.0))],
         names,
-        by=[Slicing("device", ["phone", "phone"])],
-        shows_slices=True,
+        by=by_device("phone", "phone"),
         methods=Methods(equivalence=0.1),
     )
     assert sliced.slices is not None

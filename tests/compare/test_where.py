@@ -52,7 +52,7 @@ def test_slices_that_moved_with_another_are_folded_and_opposite_ones_are_not_fou
     delta = rng.normal(0.0, 0.1, 900) - 0.5 * (locale == "ja") - 0.2 * (market == "us")
     by = [Slicing("locale", locale.tolist()), Slicing("market", market.tolist())]
     found, aparts = where(Sample(delta), by)
-    assert [(row.about.key, row.apart and row.apart.also) for row in found.found] == [
+    assert [(row.about.key, row.about.apart and row.about.apart.also) for row in found.found] == [
         (("locale", "ja"), (("market", "jp"),)),
         (("market", "us"), ()),
     ]

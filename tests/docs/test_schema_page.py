@@ -11,7 +11,7 @@ def test_the_page_names_everything() -> None:
     for table in metadata.tables.values():
         assert table.comment
         assert all(column.comment for column in table.columns)
-        assert f"- **{table.name}**: {table.comment} `{' '.join(table.columns.keys())}`\n" in page
+        assert f"- **{table.name}**: {table.comment}\n" in page
 
 
 def test_the_page_says_what_each_view_and_each_of_its_columns_is() -> None:
@@ -25,5 +25,5 @@ def test_the_page_says_what_each_view_and_each_of_its_columns_is() -> None:
 def test_the_page_is_well_formed() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page.startswith("# Schema: views and tables\n")
-    assert page.endswith("`\n")
+    assert page.endswith(".\n")
     assert "\n\n\n" not in page

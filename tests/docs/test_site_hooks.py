@@ -52,6 +52,13 @@ def test_the_pages_that_the_hooks_name_are_there(hooks: ModuleType) -> None:
     assert [name for name in (hooks.HOME, *hooks.SEARCHED, *hooks.BOOSTS) if not (DOCS / name).exists()] == []
 
 
+def test_the_words_of_readers_have_a_heading_each() -> None:
+    page = (DOCS / "words.md").read_text(encoding="utf-8").lower()
+    asked = ("golden set", "holdout", "hit@k", "noise floor", "a/b test", "reranker", "re-chunk", "quality gate")
+    asked += ("regression test", "unanswerable", "query, user, session")
+    assert [word for word in asked if f"\n## {word}\n" not in page] == []
+
+
 def paths(entries: list[object]) -> list[str]:
     found = []
     for entry in entries:

@@ -77,10 +77,10 @@ def history_report(
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
+        place = dataset if suite is None else tx.suites.known(suite)
 
         def without(*runs: str) -> History:
-            is_suite = suite is not None
-            return history_of(tx, suite or dataset, metric, chosen, is_suite=is_suite, by_tag=by_tag, without=runs)
+            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=runs)
 
         found = without()
         new = new_steps_of(found, lambda: without(found.rows[-1]["run"])) if new_steps else None
@@ -105,9 +105,13 @@ def history_digest(
     for an unknown run or dataset, and if none of the chosen runs is that old.
     """
     from ndcg_tracker.questions.history.digest import digest_of
+    from ndcg_tracker.questions.history.gather import history_of
 
+    wanted = made(HistoryFilter, runs)
     with self.store().read() as tx:
-        return digest_of(tx, after, dataset, metric, made(HistoryFilter, runs))
+        found = history_of(tx, dataset, metric, wanted)
+        refuse_nothing(found, metric, wanted)
+        return digest_of(tx, after, found, metric, wanted)
 
 
 def history_answer(

@@ -11,7 +11,7 @@ from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.history.gather import HistoryFilter, history_of, new_steps_of
+from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of, new_steps_of
 from ndcg_tracker.questions.history.say import HistoryRow, history_table
 from ndcg_tracker.questions.history.say_digest import digest_report
 from ndcg_tracker.questions.labels.decide import NeededLabels
@@ -76,17 +76,16 @@ class Digest(Answer):
         return Said(shape, lambda: [digest_report(self)], lambda: history_table(self.runs), dataset=self.dataset)
 
 
-def digest_of(tx: ReadTransaction, since: str, dataset: str, metric: str, wanted: HistoryFilter) -> Digest:
-    """Return what is new since a run (see ``Tracker.history_digest``).
+def digest_of(tx: ReadTransaction, since: str, found: History, metric: str, wanted: HistoryFilter) -> Digest:
+    """Return what is new in a history since a run (see ``Tracker.history_digest``); ``found``: all of the history.
 
     Raises: ReferenceNotFoundError for an unknown run, and if none of the wanted runs is that old.
     """
-    name = tx.datasets.known(dataset).name
+    name = found.dataset
     mark = tx.runs.resolve(since, name)
-    found = history_of(tx, name, metric, wanted)
     old = [row for row in found.rows if (row["created_at_utc"], row["run_id"]) <= (mark.created_at_utc, mark.id)]
     if not old:
-        what = f"none of the {len(found.rows):,} runs that are asked for is as old as {mark.name!r}"
+        what = f"none of the runs that are asked for is as old as {mark.name!r}"
         raise ReferenceNotFoundError(what, advice="name an older run, or use fewer filters")
     new = found.rows[len(old) :]
     names = [row["run"] for row in new]

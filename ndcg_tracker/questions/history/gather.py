@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.render.chart import Chart
-    from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
+    from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
     Mask = NDArray[np.bool_]
@@ -208,11 +208,10 @@ class _System:
 
 def history_of(
     tx: ReadTransaction,
-    place: str,
+    place: str | SuiteRecord,
     metric: str,
     wanted: HistoryFilter,
     *,
-    is_suite: bool = False,
     by_tag: str | None = None,
     most_steps: int | None = None,
     without: Collection[str] = (),
@@ -222,25 +221,25 @@ def history_of(
     These are labels of the judge that counts, or of the judge or version that the filter names. Of a suite it is the
     macro mean of every system that has a run on each dataset; then steps are those of the mean over all groups, in
     which each group of a dataset of n groups weighs 1/n, and a system counts if all of its runs do. Parameters:
-    ``place``: a dataset or, with ``is_suite``, a suite, whose systems are named by ``by_tag``. ``most_steps``: with
-    more runs than this, steps are not searched, because that reads the results of all their groups. ``without``: runs
-    or systems to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset or suite, and if
-    no system has the metric on every dataset; MetricError for a wrong text.
+    ``place``: a dataset, or a suite, whose systems are named by ``by_tag``. ``most_steps``: with more runs than this,
+    steps are not searched, because that reads the results of all their groups. ``without``: runs or systems to leave
+    out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset, and if no system has the metric on
+    every dataset; MetricError for a wrong text.
     """
-    suite = tx.suites.known(place) if is_suite else None
-    known = [tx.datasets.known(name) for name in (suite.datasets if suite is not None else (place,))]
+    suite = None if isinstance(place, str) else place
+    known = [tx.datasets.known(name) for name in ((place,) if isinstance(place, str) else place.datasets)]
     parsed = parse_metric(metric)
     parsed = known_metric(tx, known[0].id, parsed) if suite is None else suite_metric(tx, suite, parsed)
-    datasets = [_Newest(of.name, of.id, *under_labels(tx, wanted, of.id, of.name, parsed)) for of in known]
-    runs = [] if is_suite else tx.runs.all(datasets[0].name)
-    every, notes = _systems(tx, datasets, wanted, by_tag) if is_suite else _single_runs(runs, datasets[0], wanted)
+    runs = tx.runs.all(known[0].name) if suite is None else []
+    datasets = [_Newest(of.name, of.id, *under_labels(tx, wanted, of.id, of.name, parsed), runs) for of in known]
+    every, notes = _single_runs(datasets[0], wanted) if suite is None else _systems(tx, datasets, wanted, by_tag)
     chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
     systems = [system for system in chosen[-(wanted.last or 0) :] if system.name not in without]
-    if is_suite and not systems and not without:
+    if suite is not None and not systems and not without:
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
-            f"no system has {metric}{what} on every dataset of suite {place!r}",
-            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(place)}",
+            f"no system has {metric}{what} on every dataset of suite {suite.name!r}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(suite.name)}",
         )
     for at, of in enumerate(datasets):
         notes += different_labels([system.records[at] for system in systems], of.name, metric)
@@ -254,27 +253,27 @@ def history_of(
     else:
         for of_task in tasks:
             steps |= _steps(tx, datasets, parsed, of_task, notes)
-    if not is_suite:
+    if suite is None:
         notes += sample_notes([system.record for system in systems])
     if all(system.runs[0].is_checkpoint for system in systems):  # iterations of one training are not retrainings
         notes = [note for note in notes if note.kind != "few_runs"]
     for at in range(len(datasets)):
         notes += lacking_groups([of.runs[at] for of in systems], [of.records[at] for of in systems], parsed)
-    if not is_suite:
+    if suite is None:
         every_record, judge = [system.record for system in systems], datasets[0].judge
         notes += study_notes([system.runs[0] for system in systems], every_record, datasets[0].name, metric, judge)
     details = {system.latest.id: replace(system.latest, name=system.name) for system in systems}
     shares = [judged_shares_of(tx, [of.records[at] for of in systems], parsed) for at in range(len(datasets))]
     judges = " ".join(dict.fromkeys(of.judge for of in datasets if of.judge))
-    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None or is_suite
+    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None or suite is not None
     rows = []
     for system in systems:
         judged = [of_dataset.get(run.id) for run, of_dataset in zip(system.runs, shares, strict=True)]
         share = None if None in judged else sum(filter(None, judged)) / len(judged)
         step = steps.get(system.latest.id)
         row = history_row(system.record, details, parsed, step, no_interval, judged=share, judge=judges)
-        if is_suite:
-            row["ci"], row["suite"] = limited(system.macro.ci, parsed.limits), place
+        if suite is not None:
+            row["ci"], row["suite"] = limited(system.macro.ci, parsed.limits), suite.name
             row["step_compare"] = None  # which names runs of one dataset
             row["label_set_versions"] = system.versions
         rows.append(row)
@@ -291,31 +290,35 @@ def history_of(
         for versions in sorted({system.versions for system in systems})
     ]
     marked = next(filter(None, [mark_judged(of_version) for of_version in reversed(of_versions)]), None)
-    if is_suite:
+    if suite is not None:
         distinct = [note for at, note in enumerate(notes) if note not in notes[:at]]
         return History(
             tuple(rows),
             tuple(distinct),
             len(every),
             len(every),
-            dataset=DatasetName.over(place, (of.name for of in datasets)),
+            dataset=DatasetName.over(suite.name, (of.name for of in datasets)),
         )
-    return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, runs, (parsed, metric), wanted, notes)
+    return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, (parsed, metric), wanted, notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Newest:
-    """What each run of a dataset has of a metric under its latest labels, by run id, and whose labels these are."""
+    """What each run of a dataset has of a metric under its latest labels, by run id, and whose labels these are.
+
+    ``runs``: all of the dataset, none where a suite is asked.
+    """
 
     name: str
     id: int
     judge: str
     records: Mapping[int, HistoryRecord]
+    runs: Sequence[RunRecord]
 
 
-def _single_runs(runs: Sequence[RunRecord], of: _Newest, wanted: HistoryFilter) -> tuple[list[_System], list[Note]]:
+def _single_runs(of: _Newest, wanted: HistoryFilter) -> tuple[list[_System], list[Note]]:
     """Return the wanted runs of a dataset that have the metric, and a note on checkpoints left out."""
-    chosen, left_out = without_checkpoints(wanted.chosen([run for run in runs if run.id in of.records]), wanted.tags)
+    chosen, left_out = without_checkpoints(wanted.chosen([run for run in of.runs if run.id in of.records]), wanted.tags)
     return [_System(run.name, (run,), (of.records[run.id],)) for run in chosen], left_out
 
 
@@ -341,7 +344,6 @@ def _of_dataset(
     of: _Newest,
     found: tuple[list[HistoryRow], Sequence[Sequence[HistoryRow]], tuple[str, str] | None],
     systems: Sequence[_System],
-    runs: Sequence[RunRecord],
     asked_metric: tuple[Metric, str],
     wanted: HistoryFilter,
     notes: list[Note],
@@ -349,7 +351,7 @@ def _of_dataset(
     """Return the history of one dataset, with notes on judged shares and changed ids, and what new labels did.
 
     Parameters: ``found``: the rows, those under each version of the labels, and the runs whose means go with the judged
-    share. ``runs``: all of the dataset.
+    share.
     """
     (rows, of_versions, marked), (parsed, metric) = found, asked_metric
     marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
@@ -371,8 +373,8 @@ def _of_dataset(
         rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if of.records else tuple(use.metric for use in tx.evaluations.metrics(of.id, of.judge))
     view = LabelView(labels=wanted.version, judge=of.judge)
-    adding = "" if of.records or not runs else adding_words(tx, runs, [metric], view, every=True)
-    return History(tuple(rows), tuple(notes), len(of.records), len(runs), others, of.name, adding)
+    adding = "" if of.records or not of.runs else adding_words(tx, of.runs, [metric], view, every=True)
+    return History(tuple(rows), tuple(notes), len(of.records), len(of.runs), others, of.name, adding)
 
 
 def _other_ids(

@@ -74,8 +74,11 @@ def test_a_digest_of_chosen_runs_begins_after_the_last_old_one_of_them(nights: n
     with pytest.raises(ReferenceNotFoundError) as raised:
         nights.history_digest("night-4", dataset="shop", last=1)
     assert str(raised.value) == (
-        "none of the 1 runs that are asked for is as old as 'night-4'; name an older run, or use fewer filters"
+        "none of the runs that are asked for is as old as 'night-4'; name an older run, or use fewer filters"
     )
+    with pytest.raises(ReferenceNotFoundError) as raised:
+        nights.history_digest("night-4", dataset="shop", branch="main")
+    assert str(raised.value).startswith("none of the 6 runs of dataset 'shop' with ndcg@10 has tag branch=main; ")
 
 
 def test_a_digest_without_a_shared_version_says_what_to_type(nights: nt.Tracker) -> None:

@@ -12,9 +12,9 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
     Option,
     Row,
+    Table,
     native_cutoff,
     one_of,
-    tabled,
 )
 from ndcg_tracker.metrics.language.metric import Metric
 
@@ -64,7 +64,7 @@ _GAINS = {
 }
 _HITS: dict[str, Option] = {"border": ("0.5", _above), "use_weights": one_of({"true": "", "false": ""})}
 _DECAY = ("0.85", lambda text, name: f"p={number_text(_number(text, name))}")
-CATBOOST = tabled(
+CATBOOST = Table(
     "catboost",
     "CatBoost 1.2.10",
     {
@@ -88,7 +88,7 @@ CATBOOST = tabled(
     "MRR:top=10;border=1.5; PFound:top=10;decay=0.9",
     agreement="1e-12, weighted mean included",
     refused={"ERR": ("takes labels as probabilities", "PFound@10")},
-)
+).dialect()
 
 
 def _lightgbm(options: str, native: str) -> Metric:

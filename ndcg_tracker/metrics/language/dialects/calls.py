@@ -10,10 +10,10 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
     Option,
     Row,
+    Table,
     choice_of,
     native_cutoff,
     one_of,
-    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
@@ -25,7 +25,7 @@ def _ties(ignore_ties: Any, name: str) -> str:
     return ""
 
 
-SKLEARN = tabled(
+SKLEARN = Table(
     "sklearn",
     "scikit-learn 1.9.1",
     {
@@ -37,7 +37,7 @@ SKLEARN = tabled(
     cut="k",
     shared="ties=average, negative=keep, weights=group",
     more="ndcg_score(k=10, ignore_ties=False); ndcg_score()",
-)
+).dialect()
 
 _ACTIONS = {"neg": "empty=0", "pos": "empty=1", "skip": "empty=skip", "error": "empty=error"}
 
@@ -48,7 +48,7 @@ def _of_torch(ours: str, whole: str = "", action: str = "neg", **options: Option
 
 
 _WITH_GRADES = "ndcg(label_domain=any, ties=average, negative=keep, empty_when=labels_sum_0)"
-TORCHMETRICS = tabled(
+TORCHMETRICS = Table(
     "torchmetrics",
     "torchmetrics 1.9.0",
     {
@@ -69,9 +69,9 @@ TORCHMETRICS = tabled(
     tolerance=1e-6,
     agreement="1e-6: it computes in single precision; AUROC if all scores are between 0 and 1; MRR, MAP, precision "
     "and recall if all are above 0; all but NDCG and AUROC if no scores tie",
-)
+).dialect()
 
-TF_RANKING = tabled(
+TF_RANKING = Table(
     "tf_ranking",
     "TensorFlow Ranking 0.5.5",
     {
@@ -91,7 +91,7 @@ TF_RANKING = tabled(
         "OPAMetric": ("is one share over the pairs of all lists", "AUC"),
         "ARPMetric": ("is one mean over the relevant items of all lists, and lower is better", "RR"),
     },
-)
+).dialect()
 
 
 _RANX = re.compile(
@@ -170,10 +170,10 @@ RANX = Dialect(
 )
 
 _SPARK = "ndcg(ties=input, negative=keep, extra=empty, empty_when=ideal_eq_0)"
-SPARK = tabled(
+SPARK = Table(
     "spark", "pyspark 4.3.0", {"ndcgAt": _SPARK}, cut="k", is_cut=True, shared="gain=binary", written="{}({})"
-)
-SPARK_GRADED = tabled(
+).dialect()
+SPARK_GRADED = Table(
     "spark_graded",
     "Spark 4.3.0 on the JVM",
     {"ndcgAt": _SPARK},
@@ -182,4 +182,4 @@ SPARK_GRADED = tabled(
     shared="gain=exp2",
     written="{}({})",
     agreement="1e-12, if the labels are passed in descending order",
-)
+).dialect()

@@ -6,7 +6,8 @@ import ast
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ndcg_tracker.errors import MetricError
@@ -200,29 +201,54 @@ class Row:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The metrics of a tool by name, NDCG first.
+def called(native: str) -> tuple[Call, int | None]:
+    """Return what ``NAME@10`` or ``NAME(option=value)`` spells.
 
-    ``read``: returns the call and the cutoff that a text of the tool spells. ``cut``: the option with the cutoff, if
-    there is one, ``default``: its default. ``is_cut``: whether every metric needs one. ``shared``: settings of all
-    rows, which a row may change.
+    >>> called("MAP@10")[1], called("MAP(k=10)")[0].options
+    (10, {'k': 10})
+    """
+    head, cutoff = native_cutoff(native)
+    return parse_call(head), cutoff
+
+
+@dataclass(frozen=True)
+class Table:
+    """A tool whose metrics are rows: these by name, NDCG first, and what else a dialect needs.
+
+    ``shared``: settings of all rows, which a row may change. ``cut``: the option with the cutoff, if there is one,
+    ``default``: its default. ``is_cut``: whether every metric needs one. ``written``: how the tool writes a name with a
+    cutoff; ``read``: returns the call and the cutoff that a text of the tool spells. ``more``: further examples,
+    between semicolons. The others: see ``Dialect``.
     """
 
-    rows: Mapping[str, Row]
+    name: str
+    tool: str
+    rows: Mapping[str, str | Row]
+    _: KW_ONLY
     shared: str
-    read: Callable[[str], tuple[Call, int | None]]
-    cut: str
-    default: int | None
-    is_cut: bool
+    cut: str = ""
+    default: int | None = None
+    is_cut: bool = False
+    written: str = ""
+    read: Callable[[str], tuple[Call, int | None]] = called
+    more: str = ""
+    tolerance: float = 1e-12
+    agreement: str = "1e-12"
+    is_by_rank: bool = False
+    refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def known(self) -> dict[str, Row]:
+        """The rows by name."""
+        return {text: Row(row) if isinstance(row, str) else row for text, row in self.rows.items()}
 
     def metric(self, native: str) -> Metric:
         """Return the metric that a native text means."""
         call, at = self.read(native)
-        name = next((known for known in self.rows if known.lower() == call.name.lower()), None)
+        name = next((known for known in self.known if known.lower() == call.name.lower()), None)
         if name is None:
             raise MetricError(f"metric {call.name!r} is not known; it is one of {', '.join(self.rows)}")
-        row, own = self.rows[name], {self.cut: self.default} if self.cut else {}
+        row, own = self.known[name], {self.cut: self.default} if self.cut else {}
         given = call.settle(tuple(own), own | {option: default for option, (default, _) in row.options.items()})
         value = at or given.get(self.cut)
         cutoff = None if value == self.default == -1 else cutoff_of(value, self.cut)
@@ -240,43 +266,24 @@ class Table:
         owned = {axis: value for axis, value in axes.items() if measure in AXIS_OF[axis].measures}
         return Metric.of(measure, cutoff=cutoff, **owned)
 
-
-def called(native: str) -> tuple[Call, int | None]:
-    """Return what ``NAME@10`` or ``NAME(option=value)`` spells.
-
-    >>> called("MAP@10")[1], called("MAP(k=10)")[0].options
-    (10, {'k': 10})
-    """
-    head, cutoff = native_cutoff(native)
-    return parse_call(head), cutoff
-
-
-def tabled(name: str, tool: str, rows: Mapping[str, str | Row], *, shared: str, cut: str = "", written: str = "",
-           read: Callable[[str], tuple[Call, int | None]] = called, default: int | None = None, is_cut: bool = False,
-           more: str = "", tolerance: float = 1e-12, agreement: str = "1e-12", is_by_rank: bool = False,
-           refused: Mapping[str, tuple[str, str]] | None = None) -> Dialect:  # fmt: skip
-    """Return the dialect of a tool whose metrics are a ``Table``.
-
-    ``written``: how it writes a name with a cutoff. ``more``: further examples, between semicolons.
-    """
-    known = {text: Row(row) if isinstance(row, str) else row for text, row in rows.items()}
-    table, plain = Table(known, shared, read, cut, default, is_cut), next(iter(known))
-    form = written or ("{}(%s={})" % cut if cut else "{}@{}")  # noqa: UP031 - braces stay
-    cuts = {
-        text: not row.is_whole and MEASURES[row.ours.partition("(")[0]].cutoff != "none" for text, row in known.items()
-    }
-    examples = [form.format(text, 10) if cuts[text] else text for text in known]
-    return Dialect(
-        name,
-        tool,
-        without_options(table.metric),
-        lambda cutoff: form.format(plain, cutoff),
-        tolerance,
-        agreement,
-        tuple(f"{name}:{text}" for text in [*examples, *filter(None, more.split("; "))]),
-        is_by_rank=is_by_rank,
-        refused=refused or {},
-    )
+    def dialect(self) -> Dialect:
+        """Return the dialect of the tool."""
+        form = self.written or ("{}(%s={})" % self.cut if self.cut else "{}@{}")  # noqa: UP031 - braces stay
+        examples = [
+            text if row.is_whole or MEASURES[row.ours.partition("(")[0]].cutoff == "none" else form.format(text, 10)
+            for text, row in self.known.items()
+        ]
+        return Dialect(
+            self.name,
+            self.tool,
+            without_options(self.metric),
+            lambda cutoff: form.format(next(iter(self.rows)), cutoff),
+            self.tolerance,
+            self.agreement,
+            tuple(f"{self.name}:{text}" for text in [*examples, *filter(None, self.more.split("; "))]),
+            is_by_rank=self.is_by_rank,
+            refused=self.refused,
+        )
 
 
 def _settings(text: str) -> dict[str, str]:

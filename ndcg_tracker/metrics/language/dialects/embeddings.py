@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.metrics.language.dialects.dialect import called, tabled
+from ndcg_tracker.metrics.language.dialects.dialect import Table, called
 
 _WITHOUT_OWN = "label_domain=int, score_type=f32, missing=skip, own=drop"
 _IN_RUN = "label_domain=int, ties=input"
-BEIR = tabled(
+BEIR = Table(
     "beir",
     "beir 2.2.0",
     {
@@ -21,9 +21,9 @@ BEIR = tabled(
     is_cut=True,
     shared="round=5, round_of=mean",
     agreement="1e-12 per query; the mean to its 5 decimals",
-)
+).dialect()
 
-MTEB = tabled(
+MTEB = Table(
     "mteb",
     "mteb 2.26.24",
     {
@@ -40,4 +40,4 @@ MTEB = tabled(
     shared="label_domain=int, score_type=f32, missing=skip, round=5, round_of=mean",
     more="accuracy",
     agreement="1e-12 per query; the mean to its 5 decimals, mrr_at_k unrounded",
-)
+).dialect()

@@ -11,10 +11,10 @@ from ndcg_tracker.metrics.language.axes import number_text
 from ndcg_tracker.metrics.language.dialects.dialect import (
     Call,
     Dialect,
+    Table,
     choice_of,
     native_cutoff,
     parse_call,
-    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
@@ -172,11 +172,11 @@ IR_MEASURES = Dialect(
     ),
 )
 
-GDEVAL = tabled(
+GDEVAL = Table(
     "gdeval",
     "gdeval.pl 1.3 of TREC",
     {"ndcg": "ndcg(gain=exp2)", "err": "ERR"},
     is_cut=True,
     shared="label_domain=int_le4, round=5, missing=skip",
     agreement="its 5 decimals",
-)
+).dialect()

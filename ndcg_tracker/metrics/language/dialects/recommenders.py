@@ -7,7 +7,7 @@ from typing import Any
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import number_text
-from ndcg_tracker.metrics.language.dialects.dialect import Row, one_of, tabled
+from ndcg_tracker.metrics.language.dialects.dialect import Row, Table, one_of
 
 
 def _base(base: Any, _name: str) -> str:
@@ -31,7 +31,7 @@ def _patience(patience: Any, _name: str) -> str:
 _OF_USERS = "rel=>0, gain=binary, ties=input, empty=skip"
 """What recommenders share: items of the test set are relevant, and users without any are left out."""
 
-RECTOOLS = tabled(
+RECTOOLS = Table(
     "rectools",
     "RecTools 0.19.0",
     {
@@ -52,9 +52,9 @@ RECTOOLS = tabled(
     more="NDCG(k=10, divide_by_achievable=True); Precision(k=10, r_precision=True); F1Beta(k=10, beta=0.5); "
     "MAP(k=10, divide_by_k=True)",
     is_by_rank=True,
-)
+).dialect()
 
-RECBOLE = tabled(
+RECBOLE = Table(
     "recbole",
     "RecBole 1.2.1",
     {
@@ -69,9 +69,9 @@ RECBOLE = tabled(
     shared="rel=>0, gain=binary, ties=input, round=4, round_of=mean",
     agreement="the mean to its 4 decimals",
     is_by_rank=True,
-)
+).dialect()
 
-REPLAY = tabled(
+REPLAY = Table(
     "replay",
     "RePlay 0.22.0",
     {
@@ -85,9 +85,9 @@ REPLAY = tabled(
     is_cut=True,
     shared=_OF_USERS,
     refused={"RocAuc": ("gives 1 to a list of relevant items alone", "AUC(ideal=retrieved, depth=10, ties=input)")},
-)
+).dialect()
 
-LENSKIT = tabled(
+LENSKIT = Table(
     "lenskit",
     "LensKit 2025.8.1",
     {
@@ -114,9 +114,9 @@ LENSKIT = tabled(
             "AP(over=achievable)@10",
         )
     },
-)
+).dialect()
 
-CORNAC = tabled(
+CORNAC = Table(
     "cornac",
     "Cornac 3.0.1",
     {
@@ -135,9 +135,9 @@ CORNAC = tabled(
     default=-1,
     shared="rel=1, gain=binary>=1, ties=input, empty=skip",
     agreement="1e-12; MAP if no scores tie",
-)
+).dialect()
 
-RECOMMENDERS = tabled(
+RECOMMENDERS = Table(
     "recommenders",
     "Recommenders 1.2.1",
     {
@@ -158,9 +158,9 @@ RECOMMENDERS = tabled(
     shared=_OF_USERS,
     more="ndcg_at_k(k=10, score_type='exp')",
     refused={"r_precision_at_k": ("leaves out users without a hit", "Rprec(rel=>0)")},
-)
+).dialect()
 
-IMPLICIT = tabled(
+IMPLICIT = Table(
     "implicit",
     "implicit 0.7.3",
     {"ndcg_at_k": "ndcg", "mean_average_precision_at_k": "AP(over=achievable)"},
@@ -171,4 +171,4 @@ IMPLICIT = tabled(
         "precision_at_k": ("is one share over the items of all users", "P(over=achievable)@10"),
         "AUC_at_k": ("needs the number of items of the catalogue", "AUC"),
     },
-)
+).dialect()

@@ -11,10 +11,10 @@ from ndcg_tracker.metrics.language.axes import number_text
 from ndcg_tracker.metrics.language.dialects.dialect import (
     Call,
     Dialect,
+    Table,
     choice_of,
     cutoff_of,
     parse_call,
-    tabled,
     without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
@@ -109,7 +109,7 @@ ELASTICSEARCH = Dialect(
     ),
 )
 
-OPENSEARCH = tabled(
+OPENSEARCH = Table(
     "opensearch",
     "OpenSearch's search relevance workbench 3.1",
     {
@@ -125,4 +125,4 @@ OPENSEARCH = tabled(
     shared="ties=input, extra=empty, round=2up",
     agreement="1e-12 with its public source code and the numbers of its own unit tests; not compared with a running "
     "server",
-)
+).dialect()
