@@ -104,8 +104,8 @@ def history_digest(
     steps are looked for among these (see ``history``). Raises: InputError for an invalid date; ReferenceNotFoundError
     for an unknown run or dataset, and if none of the chosen runs is that old.
     """
-    from ndcg_tracker.questions.history.digest import digest_of
     from ndcg_tracker.questions.history.gather import history_of
+    from ndcg_tracker.questions.history.gather_digest import digest_of
 
     wanted = made(HistoryFilter, runs)
     with self.store().read() as tx:

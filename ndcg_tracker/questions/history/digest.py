@@ -1,32 +1,28 @@
-"""What is new in a history since a run: runs, steps, the queries that lost most, labels, and what to judge."""
+"""What is new in a history since a run, on one screen: the facts, and how they are told."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ndcg_tracker.compare.gather import compared
-from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
-from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of, new_steps_of
-from ndcg_tracker.questions.history.say import HistoryRow, history_table
-from ndcg_tracker.questions.history.say_digest import digest_report
+from ndcg_tracker.compare.say import finding, for_people
+from ndcg_tracker.questions.history.question import HistoryFilter
+from ndcg_tracker.questions.history.say import HistoryRow, history_table, step_sentence, where_lines
 from ndcg_tracker.questions.labels.decide import NeededLabels
-from ndcg_tracker.questions.labels.gather import labels_needed
-from ndcg_tracker.questions.labels.question import NeededQuestion
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.render.report import Column, Line, Report, Table, to_the_second
 from ndcg_tracker.runs.judges import judge_option
-from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import Note, command_line, note_text
+from ndcg_tracker.words.notes import Note, Told, command_line, first_of_kinds, note_text
+from ndcg_tracker.words.texts import counted, judge_words, points, unit, units
 
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.store import ReadTransaction
-
-MOST_TOLD = 5
-"""How many of the worst queries, and of the items to judge, a digest has."""
+MOST_STEPS = 2
+"""How many steps a screen tells."""
+MOST_RUNS = 3
+"""How many runs and versions a screen names."""
+MOST_NOTES = 2
+"""How many notes a screen tells."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,37 +69,58 @@ class Digest(Answer):
         to_judge = None if needed is None else {"n_unjudged": needed.n_unjudged, "items": needed.items}
         notes = [*self.problems, *map(note_text, self.notes)]
         shape |= {"worst": self.worst, "labels": self.labels, "needed": to_judge, "notes": notes}
-        return Said(shape, lambda: [digest_report(self)], lambda: history_table(self.runs), dataset=self.dataset)
+        return Said(shape, lambda: [_report(self)], lambda: history_table(self.runs), dataset=self.dataset)
 
 
-def digest_of(tx: ReadTransaction, since: str, found: History, metric: str, wanted: HistoryFilter) -> Digest:
-    """Return what is new in a history since a run (see ``Tracker.history_digest``); ``found``: all of the history.
+def _report(digest: Digest) -> Report:
+    """Return a digest as a report; -v has all steps and notes."""
+    before, new, steps = digest.since, digest.runs, digest.steps
+    since = f"since {before['run']} ({to_the_second(before['created_at_utc'])})"
+    counts = f"{counted(len(new), 'new run')}, {counted(len(steps), 'new step')}" if new else "no new run"
+    title = f"{digest.metric} on {digest.dataset} {since}: {counts}"
+    lines = [
+        Line("new runs: ", _named([f"{row['run']} {points(row['mean'])}" for row in new])),
+        *where_lines(steps[-MOST_STEPS:]),
+    ]
+    lines = lines if new else []
+    found, needed = digest.comparison, digest.needed
+    if found is not None:
+        lines.append(
+            Line(f"{found.candidate.name}: ", f"{finding(for_people(found).metrics[0])}:", digest.command("compare"))
+        )
+    lines.append(Line("labels: ", _named([_version(of) for of in digest.labels]) or "none added"))
+    if needed is not None:
+        command = digest.command("labels", "needed") if needed.items else ""
+        what = f"{counted(needed.n_unjudged, 'item')} without a label" if needed.items else "nothing could move this"
+        lines.append(Line("to judge: ", f"{what}{command and ':'}", command))
+    notes = [*(Told("note", problem) for problem in digest.problems), *first_of_kinds(digest.notes)]
+    further = [("also", step_sentence(row)) for row in steps[:-MOST_STEPS]]
+    heads = (
+        Column("group", unit(), "id"),
+        Column("text", "text", "text"),
+        *(Column(key, key, "mean") for key in ("baseline", "candidate")),
+        Column("delta", "delta", "delta", of="delta"),
+    )
+    title_of_worst = f"{units()} that lost most, {before['run']} to {new[-1]['run']}" if new else ""
+    return Report(
+        title,
+        sentences=[step_sentence(row) for row in steps[-MOST_STEPS:]],
+        tables=[Table.of(heads, digest.worst, title_of_worst)] if digest.worst else [],
+        lines=lines,
+        notes=notes[:MOST_NOTES],
+        facts=further,
+        minor=notes[MOST_NOTES:],
+    )
 
-    Raises: ReferenceNotFoundError for an unknown run, and if none of the wanted runs is that old.
-    """
-    name = found.dataset
-    mark = tx.runs.resolve(since, name)
-    old = [row for row in found.rows if (row["created_at_utc"], row["run_id"]) <= (mark.created_at_utc, mark.id)]
-    if not old:
-        what = f"none of the runs that are asked for is as old as {mark.name!r}"
-        raise ReferenceNotFoundError(what, advice="name an older run, or use fewer filters")
-    new = found.rows[len(old) :]
-    names = [row["run"] for row in new]
-    steps = new_steps_of(found, lambda: history_of(tx, name, metric, wanted, without=names)) if new else ()
-    added = [of for of in tx.labels.sets(mark.dataset_id) if of.judge not in NO_LABELS_HERE]
-    keys = ("version", "judge", "created_at_utc", "n_labels", "extends", "added_by")
-    labels = [{key: getattr(of, key) for key in keys} for of in added if of.created_at_utc > mark.created_at_utc]
-    comparison, needed, problems = None, None, list[str]()
-    if new:
-        before, latest, parsed = old[-1]["run"], names[-1], parse_metric(metric)
-        view: dict[str, Any] = {"dataset": name, "labels": wanted.labels, "judge": wanted.judge}
-        try:
-            options = CompareOptions(metrics=(parsed,), top=MOST_TOLD, for_screen=True, **view)
-            comparison = compared(tx, before, [latest], options)[0].comparison
-            both = tx.runs.resolve_all([before, latest], name)
-            needed = labels_needed(tx, both[0], both[1:], NeededQuestion(metric=parsed, budget=MOST_TOLD, **view))
-        except (InputError, NotComparableError) as error:  # the rest of the digest is known without it
-            problems.append(str(error))
-    shown = found.rows[-1].get("requested_as") or metric
-    each = (old[-1], new, steps, comparison, tuple(labels), needed, found.notes, tuple(problems))
-    return Digest(name, shown, *each, wanted)
+
+def _named(words: list[str]) -> str:
+    """Return the latest of some words, and how many come before them."""
+    more = len(words) - MOST_RUNS
+    return ", ".join(words[-MOST_RUNS:]) + (f" (and {more} before)" if more > 0 else "")
+
+
+def _version(of: Mapping[str, Any]) -> str:
+    """Return a version of the labels in words."""
+    judge = f", {judge_words(of['judge'])}" if of["judge"] else ""
+    extends = f", extends {of['extends']}" if of["extends"] else ""
+    return f"version {of['version']} ({counted(of['n_labels'], 'label')}{extends}{judge})"
