@@ -113,7 +113,7 @@ Seed = Annotated[str | None, Option("Seed of the random choice of groups.", meta
 Move = Annotated[bool, Option("Move dataset NAME, which an older version sealed, with its runs and looks.")]
 
 
-@asks(Ingest, but=("grades",))
+@asks(Ingest)
 def ingest(
     self: HasStore,
     frame: object,

@@ -58,9 +58,11 @@ def known_or_recognised(
         found = replace(found, without_answer=[])
     if columns.recognised is not None:
         columns.recognised.append(found)
-    plain = replace(columns, group=None, items=None, relevant=None)
+    plain = replace(columns, group=None, items=None, relevant=None, grades={})
     is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
-    document: Any = found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.results
+    document: Any = (
+        found.labels if wanted == "labels" else _one_table(found) if is_one_table else found.row_scores or found.results
+    )
     if not isinstance(given, str):
         return read(
             {key: [row[key] for row in document] for key in document[0]} if is_one_table else document, plain, {}
@@ -90,7 +92,14 @@ def _one_table(found: Recognised) -> list[dict[str, Any]]:
     for query in dict.fromkeys([*found.results, *found.labels]):
         labels = found.labels.get(query, {})
         for rank, item in enumerate(found.results.get(query, []), 1):
-            rows.append({"group": query, "item": item, "score": -rank, "label": labels.get(item)})
+            rows.append(
+                {
+                    "group": query,
+                    "item": item,
+                    "score": found.row_scores.get(query, {}).get(item, -rank),
+                    "label": labels.get(item),
+                }
+            )
         rest = labels.keys() - set(found.results.get(query, []))
         rows += [{"group": query, "item": item, "score": None, "label": labels[item]} for item in sorted(rest)]
     return rows
@@ -164,7 +173,7 @@ def _found(
             group = None
         else:
             value, group = _with_ids(value, group.removeprefix(OF_A_FILE)), "query_id"
-    known = Known(group, columns.relevant, items, False, item_ids, groups)
+    known = Known(group, columns.relevant, items, False, item_ids, groups, columns.grades)
     try:
         return recognised(value, name, wanted, known)
     except InputError:

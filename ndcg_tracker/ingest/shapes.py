@@ -70,7 +70,8 @@ _KEYS, _VALUES = "(its keys)", "(its values)"
 class Known:
     """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to.
 
-    ``bare``: whether a dict of lists may be what is wanted, without a word that says so.
+    ``bare``: whether a dict of lists may be what is wanted, without a word that says so. ``grades``: the numbers that
+    words mean as labels.
     """
 
     group: str | None = None
@@ -79,6 +80,7 @@ class Known:
     bare: bool = True
     item_ids: Collection[str] = frozenset()
     queries: Collection[str] = frozenset()
+    grades: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class Recognised:
     ``labels``: the grades of the items of each labelled query. ``without_answer``: the queries of which the records say
     that nothing answers them. ``not_labelled``: those without labels of which they do not. ``results``: the ranked
     items of each query; an item that comes again has another name, so that it counts once and the ranks stay.
+    ``row_scores``: of these items, where each has a row with its score, which ranks it, and none comes again;
+    ``list_scores``: of those in lists, which are in order.
     ``texts`` and ``attributes``: of the queries. ``facts``: what was read from where, in clauses.
     """
 
@@ -97,6 +101,8 @@ class Recognised:
     without_answer: list[str] = field(default_factory=list)
     not_labelled: list[str] = field(default_factory=list)
     results: dict[str, list[str]] = field(default_factory=dict)
+    row_scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    list_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -432,12 +438,12 @@ class _Table:
         others = graded or [c for c in beside if is_row and c.last and _only(c.last, "number")]
         if column.why or column.grades is not None or not others or column in others:
             return
-        truth: dict[object, Any] = {"true": 1, "false": 0}
+        truth: dict[Any, Any] = {"true": 1, "false": 0, **self.known.grades}
         try:
             cells: list[list[Any]] = [
                 c if isinstance(c, list) else [c] if c is not None else [] for c in others[0].cells
             ]
-            grades = [[float(truth.get(str(one).lower(), one)) for one in cell] for cell in cells]
+            grades = [[float(truth.get(str(one).strip().lower(), one)) for one in cell] for cell in cells]
         except (TypeError, ValueError):
             grades = []
         if list(map(len, grades)) != [len(ids or ()) for ids in column.lists] or not all(map(isfinite, chain(*grades))):
@@ -574,7 +580,7 @@ class _Table:
 
     def _take_results(self, found: Recognised, queries: Sequence[str], column: _Column) -> None:
         """Add the ranked items that a column holds."""
-        n_again, lists = 0, [*zip(queries, column.lists, strict=True)]
+        n_again, by, lists = 0, "", [*zip(queries, column.lists, strict=True)]
         if column.is_scalar and self.has_rows:  # a row for each item, in order if no column ranks them
             by_key, rows = self._ranks(column), dict[str, list[str]]()
             first = next(iter(by_key.values()), [0.0] * len(lists))
@@ -585,15 +591,30 @@ class _Table:
                     raise UnclearError(what, where=self.name, advice="give one of both")
             for query, ids in (lists[place] for place in order):
                 rows.setdefault(query, []).extend(ids or ())
+            for key in [*by_key][:1]:
+                by = f", by {_key(key)}"
+                if any(c.key == key and _has(c.last, "falling") for c in self.columns):
+                    for place in order:
+                        found.row_scores.setdefault(queries[place], {}).update(
+                            dict.fromkeys(lists[place][1] or (), -first[place])
+                        )
             lists = [*rows.items()]
+        for of in (
+            c for c in self.columns if c.parent == column.parent and not c.is_scalar and _has(c.last, "falling")
+        ):
+            for (query, ids), scores in zip(lists, of.cells, strict=False):
+                if ids and isinstance(scores, list) and len(scores) == len(ids):
+                    found.list_scores[query] = dict(zip(ids, scores, strict=True))
         for query, ids in lists:
             if query in found.results:
                 raise self.refusal(f"query {shown(query)} comes twice", "group")
             if ids is not None:
                 n_again += len(ids) - len(set(ids))
                 found.results[query] = each_once(ids)
+        if n_again:
+            found.row_scores.clear()
         n_absent = column.lists.count(None)
-        found.facts.extend([f"ranked ids from {_key(column.key)}", _n(n_absent, "without a list, left out")])
+        found.facts.extend([f"ranked ids from {_key(column.key)}{by}", _n(n_absent, "without a list, left out")])
         found.facts.append(_n(n_again, "times an item again in a list: its first place counts"))
 
 

@@ -48,6 +48,13 @@ def test_words_mean_grades(kind: str, tmp_path: Path) -> None:
         assert found.per_group["dcg@1"].to_list() == [2.0, 1.0]
 
 
+def test_words_mean_grades_where_columns_are_recognised(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("query,doc,label\nq1,a,relevant\nq1,b,Irrelevant\nq2,c,partial\n")
+    with pytest.warns(NdcgTrackerWarning, match="relevant ids from 'doc', grades from 'label'"):
+        found = nt.evaluate(RUN | {"q2": {"c": 1.0}}, "dcg@1", labels=str(tmp_path / "labels.csv"), grades=GRADES)
+    assert found.per_group["dcg@1"].to_list() == [0.0, 1.0]
+
+
 def test_words_without_a_meaning_are_refused_with_the_option(tmp_path: Path) -> None:
     path = written("csv", ROWS, tmp_path)
     assert refusal_of(InputError, lambda: nt.evaluate(RUN, labels=path)).endswith(

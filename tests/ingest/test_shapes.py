@@ -1310,6 +1310,14 @@ def test_ranks_and_scores_of_rows_agree() -> None:
     )
 
 
+def test_scores_of_rows_are_kept_so_that_a_metric_says_what_ties_are_worth() -> None:
+    found = recognised(b"question,doc_id,score\na,d,1\na,x,1\na,y,2\nb,z,0.5\n", "r.csv", "results")
+    assert found.row_scores == {"a": {"y": 2.0, "d": 1.0, "x": 1.0}, "b": {"z": 0.5}}
+    assert str(found).endswith("ranked ids from 'doc_id', by 'score'")
+    again = recognised(b"question,doc_id,score\na,d,1\na,d,1\nb,z,0.5\n", "r.csv", "results")
+    assert (again.row_scores, next(iter(again.results["a"]))) == ({}, "d")
+
+
 def test_what_was_taken_is_said() -> None:
     records = [
         {"question": f"w {n}", "expected_chunk_ids": [f"c{n}", f"c{n}"], "category": "ab"[n % 2]} for n in range(4)

@@ -74,7 +74,12 @@ def gathered(
     read = [str(warning.message) for warning in caught if isinstance(warning.message, NdcgTrackerWarning)]
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
-    lists = _lists(tables, metrics[0])
+    scored = next((of.list_scores for of in reading.recognised if of.list_scores), {})
+    in_order = any(note.kind == "order_of_lists" for table in tables for note in table.notes)
+    if question.empty_below is not None and in_order and not scored:
+        what = f"{names[1]} has no scores, so {argument('empty_below', question.empty_below)} says nothing"
+        raise InputError(what, advice="write the score of each item, or return an empty list")
+    lists = _lists(tables, metrics[0], question.empty_below, scored)
     lists = {
         **(empty_lists(results, reading.of_run(labels), of_golden) if {*of_golden} - lists.keys() else {}),
         **lists,
@@ -133,8 +138,16 @@ def _name(given: object, otherwise: str) -> str:
     return otherwise if path is None else shown_name(path)
 
 
-def _lists(tables: Iterable[RankedTable], metric: Metric) -> dict[str, Sequence[str]]:
-    """Return the ranked items of each query; those of equal score in the order that the first metric gives them."""
+def _lists(
+    tables: Iterable[RankedTable],
+    metric: Metric,
+    empty_below: float | None = None,
+    scored: Mapping[str, Mapping[str, float]] = {},
+) -> dict[str, Sequence[str]]:
+    """Return the ranked items of each query; those of equal score in the order that the first metric gives them.
+
+    ``empty_below``: items with a lower score are left out. ``scored``: the scores of lists that are in order.
+    """
     lists: dict[str, Sequence[str]] = {}
     for table in tables:
         run, rule = table.ranking, metric.tie_rule(table.ranking.tie_order)
@@ -144,7 +157,9 @@ def _lists(tables: Iterable[RankedTable], metric: Metric) -> dict[str, Sequence[
             if rule in ("item_asc", "item_desc"):
                 rows = sorted(rows, key=lambda row: items[row].encode(), reverse=rule == "item_desc")
                 rows = sorted(rows, key=lambda row: -scores[row])
-            lists[query] = [items[row] for row in rows]
+            of = scored.get(query, {})
+            kept = [row for row in rows if empty_below is None or of.get(items[row], scores[row]) >= empty_below]
+            lists[query] = [items[row] for row in kept]
     return lists
 
 

@@ -32,6 +32,10 @@ IdsAreStable = Annotated[bool, Option("Items that occur no more are gone, not re
 CorpusIds = Annotated[
     str | None, Option("The ids that the index has, one on a line: others were renamed.", metavar="FILE")
 ]
+EmptyBelow = Annotated[
+    float | None,
+    Option("Items with a lower score are not returned, so that a query without an answer can be right.", metavar="X"),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,7 @@ class CheckQuestion:
     accept: Accept = False
     ids_are_stable: IdsAreStable = False
     corpus_ids: CorpusIds = None
+    empty_below: EmptyBelow = None
 
 
 class CheckKeywords(TypedDict, total=False):
@@ -57,3 +62,4 @@ class CheckKeywords(TypedDict, total=False):
     accept: Accept
     ids_are_stable: IdsAreStable
     corpus_ids: CorpusIds
+    empty_below: EmptyBelow

@@ -20,7 +20,7 @@ EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
 _SHOWN = 5
 _NAME = 50  # columns of a query or an item
 _SCREEN = 14
-_ACCEPT, _MARGIN = argument("accept", True), argument("margin")
+_ACCEPT, _MARGIN, _EMPTY_BELOW = argument("accept", True), argument("margin"), argument("empty_below", "SCORE")
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,8 @@ def _further(of: CheckDecision) -> Iterator[str]:
     none, gone, first = of.no_answer, of.vanished, of.metrics[0]
     if none is not None:
         before = "" if none.baseline in (None, none.candidate) else f", {none.baseline} before"
-        always = "; both sides always return something" if none.baseline == none.candidate == 0 else ""
+        weak = f"; both sides always return something: {_EMPTY_BELOW} leaves weak items out"
+        always = weak if none.baseline == none.candidate == 0 else ""
         yield f"no answer: {none.candidate} of {none.n} queries without an answer return nothing{before}{always}"
     if of.lost_by:
         yield f"lost, net: {_some([f'{lost.value} ({lost.attribute}) {lost.n}' for lost in of.lost_by])}"

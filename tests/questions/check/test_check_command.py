@@ -287,8 +287,28 @@ def test_queries_without_an_answer_have_a_line_of_their_own(check: Check) -> Non
     assert check({**lists, "q-a": ["kb-1#c1"], "q-b": ["kb-1#c1"]}).code == 3
     full = {**lists, **{name: ["kb-1#c1"] for name in names}}
     assert check(full, "--accept").code == 0
-    always = "no answer: 0 of 5 queries without an answer return nothing; both sides always return something\n"
-    assert always in check(full).out
+    always = "no answer: 0 of 5 queries without an answer return nothing; both sides always return something"
+    assert f"{always}: --empty-below SCORE leaves weak items out\n" in check(full).out
+
+
+def test_weak_items_are_not_returned(check: Check) -> None:
+    check.golden([{"query": "a", "expected_ids": ["d1"]}, {"query": "b", "expected_ids": [], "answerable": False}])
+    hits = {"a": [{"id": "d1", "score": 0.9}, {"id": "d2", "score": 0.2}], "b": [{"id": "d3", "score": 0.3}]}
+    lines = [json.dumps({"query": query, "hits": of}) for query, of in hits.items()]
+    rows = ["query,doc_id,score", *(f"{query},{hit['id']},{hit['score']}" for query, of in hits.items() for hit in of)]
+    for name, text in (("hits.jsonl", lines), ("hits.csv", rows)):
+        (check.folder / name).write_text("\n".join(text))
+        for below, n in (("0.1", 0), ("0.5", 1)):
+            printed = check.command("check", name, "--labels", "golden.json", "--empty-below", below)
+            assert f"no answer: {n} of 1 queries without an answer return nothing\n" in printed.out
+    (check.folder / "ids.jsonl").write_text(
+        '{"query": "a", "retrieved_ids": ["d1"]}\n{"query": "b", "retrieved_ids": []}'
+    )
+    refused = check.command("check", "ids.jsonl", "--labels", "golden.json", "--empty-below", "0.5")
+    assert refused.err.endswith(
+        "error: ids.jsonl has no scores, so --empty-below 0.5 says nothing; "
+        "write the score of each item, or return an empty list\n"
+    )
 
 
 def test_a_list_by_query_may_be_empty(check: Check) -> None:
