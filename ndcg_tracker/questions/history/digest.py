@@ -1,4 +1,4 @@
-"""What is new in a history since a run, on one screen: the facts, and how they are told."""
+"""What is new in a history since a run: the facts, and one screen of them."""
 
 from __future__ import annotations
 
