@@ -21,8 +21,8 @@ MOST_STEPS = 2
 """How many steps a screen tells."""
 MOST_RUNS = 3
 """How many runs and versions a screen names."""
-MOST_NOTES = 2
-"""How many notes a screen tells."""
+MOST_LOST = 3
+"""How many of the worst queries a screen names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +94,7 @@ def _report(digest: Digest) -> Report:
         what = f"{counted(needed.n_unjudged, 'item')} without a label" if needed.items else "nothing could move this"
         lines.append(Line("to judge: ", f"{what}{command and ':'}", command))
     notes = [*(Told("note", problem) for problem in digest.problems), *first_of_kinds(digest.notes)]
+    n_notes = 1 if digest.worst else 2  # with a full table, more would not fit 24 lines
     further = [("also", step_sentence(row)) for row in steps[:-MOST_STEPS]]
     heads = (
         Column("group", unit(), "id"),
@@ -105,11 +106,11 @@ def _report(digest: Digest) -> Report:
     return Report(
         title,
         sentences=[step_sentence(row) for row in steps[-MOST_STEPS:]],
-        tables=[Table.of(heads, digest.worst, title_of_worst)] if digest.worst else [],
+        tables=[Table.of(heads, digest.worst[:MOST_LOST], title_of_worst)] if digest.worst else [],
         lines=lines,
-        notes=notes[:MOST_NOTES],
+        notes=notes[:n_notes],
         facts=further,
-        minor=notes[MOST_NOTES:],
+        minor=notes[n_notes:],
     )
 
 
