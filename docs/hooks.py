@@ -40,7 +40,7 @@ SEARCHED = {
     ],
     "database.md": ["delete", "export", "sqlite", "vacuum", "databases"],
     "explain.md": ["explain", "worse"],
-    "gate.md": ["non-inferiority", "exit"],
+    "gate.md": ["exit"],
     "github-actions.md": ["CI"],
     "golden-sets.md": ["golden", "git"],
     "groups.md": ["weights"],

@@ -35,6 +35,7 @@ class Rule(NamedTuple):
 KINDS = {
     "arms": "arms of repeated runs",
     "several_files": "several files",
+    "several_datasets": "an export of several datasets",
     "weights": "a metric with weights",
     "budget_of_policy": "the budget of a policy",
     "paper": "a table for a paper",
@@ -50,6 +51,7 @@ _NEWEST = Rule("labels", "check_with", "the latest labels of the judge count")
 _ONE_DATASET = "a suite has several datasets"
 _READ_BY_SPARK = "reader columns items scores stream item_to_document"
 _SPARK = "Spark reads the rows, not this program"
+_OF_SINGLE_GROUPS = "kind=every|scatter|histogram|cutoffs|heatmap"
 _ONE_OF_JUDGES = "it shows one version of one judge"
 _NO_LISTS = "it holds values per group, not lists"
 _NO_VERSION = "answers to a design make no version of the labels"
@@ -132,11 +134,17 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("labels dataset judge", "candidate", "without runs it goes by what is typical", needs=True),
         *_of_files("dataset"),
     ),
-    "history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
+    "history": (
+        Rule("dataset digest", "suite", _ONE_DATASET),
+        Rule("new_steps newest_first", "digest", "a digest has the new steps, the latest last"),
+        _BY_TAG,
+    ),
     "plot history": (Rule("dataset", "suite", _ONE_DATASET), _BY_TAG),
     "plot compare": (
         Rule("by dataset check_with fresh", "suite", _ONE_DATASET),
         Rule("kind!=forest", "suite", "it shows the groups of one dataset"),
+        Rule("by", "kind=histogram|cutoffs|heatmap", "it does not show attributes"),
+        Rule(_OF_SINGLE_GROUPS, "check_with", "people answered only drawn groups", "draw the forest or the slices"),
         _BY_TAG,
         *_of_files("dataset suite check_with fresh"),
     ),
@@ -171,7 +179,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("groups", "by", "slices are by an attribute of the file", needs=True),
         Rule("by", "per_group engine=spark", "means of slices are computed here, and shown alone"),
         Rule("reader columns scores", "frame", "it is for files"),
+        Rule("null_scores=not_retrieved", "frame", "in a file null means not retrieved, NaN is an error", needs=True),
     ),
+    "pull mlflow": (Rule("name", "several_files", "it is of one run", "leave it out"),),
+    "import": (Rule("dataset", "several_datasets", "it renames a single one", "leave it out"),),
     "policy set": (Rule("looks", "budget", "they share it", needs=True),),
     "rescore": (Rule("labels", "several_judges", "a version has one judge"),),
     "runs list": (Rule("sort=mean", "metric", "the mean is of a metric", needs=True),),
@@ -216,9 +227,9 @@ def _parts(names: str) -> Iterator[tuple[str, str, bool]]:
 def _found(names: str, given: Mapping[str, object]) -> list[str]:
     """Return those of the names that are given, as parts of a message."""
     found = []
-    for shown, (name, values, is_other) in zip(spelled(names), _parts(names), strict=True):
+    for name, values, is_other in _parts(names):
         value = given.get(name)
         is_given = value is not None and value is not False and not (isinstance(value, Sized) and len(value) == 0)
         if is_given and (not values or (str(value) in values.split("|")) != is_other):
-            found.append(shown)
+            found.append(KINDS.get(name) or argument(name, value if values and not is_other else ""))
     return found

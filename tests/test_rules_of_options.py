@@ -38,6 +38,10 @@ def test_values_and_needs() -> None:
     for version in ("all", "newest"):
         refuse("compare", {"judge": "*", "labels": version})
     refuse("compare", {"judge": "ann", "labels": "2"})
+    assert refusal_of(InputError, refuse, "plot compare", {"kind": "scatter", "check_with": "ann"}) == (
+        "kind='scatter' does not go with check_with=: people answered only drawn groups; draw the forest or the slices"
+    )
+    refuse("plot compare", {"kind": "slices", "check_with": "ann", "by": "device"})
     assert refusal_of(InputError, refuse, "complete gate", {"slice_margin": 0.0}) == (
         "slice_margin= needs by=: the attribute makes the slices; give by=, or leave out slice_margin="
     )
@@ -66,7 +70,8 @@ def options_of(key: str) -> set[str]:
 @pytest.mark.parametrize("key", RULES)
 def test_every_row_names_what_there_is(key: str) -> None:
     """Arguments of the command or of its function, or kinds; every reason is a clause."""
-    known = options_of(key) | KINDS.keys() | set(inspect.signature(Tracker.gate).parameters) | {"acknowledge"}
+    known = options_of(key) | KINDS.keys() | {"acknowledge", "null_scores"}
+    known |= set(inspect.signature(Tracker.gate).parameters)
     for rule in RULES[key]:
         for name in f"{rule.given} {rule.other}".split():
             assert name.partition("=")[0].rstrip("!") in known, name

@@ -219,16 +219,12 @@ class Reading(LabelReading):
         from ndcg_tracker.ingest.reading import ids_of, in_blocks_or_whole, path_of
 
         of_run, path, apart = self.of_run(given.source), path_of(frame), given.lists is not None
+        of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
+        refuse("evaluate", {**of_files, "null_scores": self.null_scores, "frame": path is None})
         if path is None:
-            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
-            refuse("evaluate", {**of_files, "frame": True})
             read = partial(frame_blocks, labels_apart=apart, null_scores=self.null_scores)
             blocks = known_or_recognised(lambda run, names, _: read(run, names), frame, "results", of_run, ids_of)
             return use(blocks, given.lists)
-        if self.null_scores != "error":
-            raise InputError(
-                f"{argument('null_scores')} is for frames: in a file null means not retrieved and NaN is an error"
-            )
         with self.all_columns(path, given.source):
             return in_blocks_or_whole(
                 path,

@@ -212,6 +212,7 @@ class Tracker:
     policy_history = of_gate.policy_history
     history = of_history.history
     history_report = of_history.history_report
+    history_digest = of_history.history_digest
     leaderboard = of_leaderboard.leaderboard
     diff = of_diff.diff
     plan = of_plan.plan

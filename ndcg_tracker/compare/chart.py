@@ -13,7 +13,7 @@ from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import bare_name, suite_means
 from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.compare.slices import MOST_SLICES
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.html import (
     BETTER,
     SAME,
@@ -224,18 +224,10 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str) -
 ComparisonChart = Literal["every", "scatter", "histogram", "forest", "slices", "cutoffs", "heatmap"]
 
 
-_BY_ATTRIBUTE = ("every", "scatter", "forest", "slices")
-
-
-def checked_kind(kind: str, by: str | None = None) -> None:
-    """Raise InputError unless the kind of chart exists, and can show an attribute if ``by`` names one."""
+def checked_kind(kind: str) -> None:
+    """Raise InputError unless the kind of chart exists."""
     if kind not in get_args(ComparisonChart):
         raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
-    if by is not None and kind not in _BY_ATTRIBUTE:
-        raise InputError(
-            f"chart {kind!r} does not show attributes",
-            advice=f"leave out {argument('by')}, or choose {', '.join(_BY_ATTRIBUTE)}",
-        )
 
 
 _WITH_INTERVALS = ("forest", "slices", "cutoffs", "heatmap")

@@ -43,6 +43,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.judges import judged_share_notes
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -521,10 +522,8 @@ class ComparisonResult(Answer):
         if self.comparisons[0].suite is not None:
             with about(self.comparisons[0].dataset):
                 return Chart(suite_forest(*self.comparisons))
-        checked_kind(kind, by)
-        if self._is_checked and kind not in ("forest", "slices"):
-            what = f"chart {kind!r} shows single groups, but people answered only drawn ones"
-            raise InputError(what, advice="choose forest or slices")
+        checked_kind(kind)
+        refuse("plot compare", {"kind": kind, "by": by, "check_with": self._is_checked})
         if self.reports_of is None:
             raise InputError("this comparison has no database behind it", advice="get one from Tracker.compare")
         reports = self.reports_of(kind)

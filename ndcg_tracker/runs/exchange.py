@@ -16,6 +16,7 @@ from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import grouped, places_in
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, SameItems, Unweighted
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.runs.export_files import ADVICE, N_ROWS, OWNERS
 from ndcg_tracker.runs.labels import add_labels
@@ -334,11 +335,7 @@ class _Import:
         return []
 
     def _dataset(self, row: Row) -> DatasetRecord:
-        if self._named is not None and self._here:
-            raise InputError(
-                f"the export holds several datasets, but {argument('dataset')} needs an export of a single one",
-                advice="leave it out",
-            )
+        refuse("import", {"dataset": self._named, "several_datasets": self._here})
         here = self._tx.write.datasets.ensure(
             self._named or row["name"], row["created_at_utc"], group_column=row.get("word") or ""
         )

@@ -265,7 +265,8 @@ def test_null_scores_is_one_of_two_words_and_for_frames(tmp_path: Path) -> None:
     )
     path = write_csv(tmp_path / "run.csv", frame)
     assert refusal(path, null_scores="not_retrieved") == (
-        "null_scores= is for frames: in a file null means not retrieved and NaN is an error"
+        "null_scores='not_retrieved' needs a table in memory: in a file null means not retrieved, NaN is an error; "
+        "give a table in memory, or leave out null_scores='not_retrieved'"
     )
 
 

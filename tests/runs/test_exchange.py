@@ -108,7 +108,7 @@ def test_another_name_for_the_dataset(filled: nt.Tracker, tmp_path: Path) -> Non
     (run,) = filled.import_runs(tmp_path / "out", dataset="new").runs
     assert (run.dataset, run.outcome, len(filled.run("b", "new")[1])) == ("new", "stored", 1)
     assert refusal_of(InputError, filled.import_runs, tmp_path / "both", dataset="newer") == (
-        "the export holds several datasets, but dataset= needs an export of a single one; leave it out"
+        "dataset= does not go with an export of several datasets: it renames a single one; leave it out"
     )
 
 

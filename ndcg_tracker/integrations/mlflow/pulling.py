@@ -21,6 +21,7 @@ from ndcg_tracker.integrations.mlflow.tracking import (
 )
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.ingest import RunDetails
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
@@ -66,11 +67,7 @@ def pull(
             source = _source_run(client, run_id, experiment)
             paths = _downloaded(client, source, uri, Path(folder))
             experiment_name = client.get_experiment(source.info.experiment_id).name
-        if name is not None and len(paths) > 1:
-            raise InputError(
-                f"{argument('name')} names a single run, but MLflow run {source.info.run_id} has {len(paths)}",
-                advice="leave it out",
-            )
+        refuse("pull mlflow", {"name": name, "several_files": len(paths) > 1})
         tags = {
             RUN_ID_TAG: source.info.run_id,
             "mlflow.experiment_name": experiment_name,

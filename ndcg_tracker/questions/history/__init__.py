@@ -25,12 +25,14 @@ from ndcg_tracker.questions.history.question import HistoryFilter, HistoryKeywor
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.questions.history.digest import Digest
     from ndcg_tracker.questions.history.gather import History, HistoryResult
     from ndcg_tracker.questions.history.say import HistoryRow
     from ndcg_tracker.render.formats import Said
     from ndcg_tracker.storage.store import HasStore
 
 
+After = Annotated[str, Option("The run after which everything is new.", metavar="RUN")]
 NewSteps = Annotated[bool, Option("Show only the steps that the latest run reveals.")]
 
 
@@ -77,12 +79,39 @@ def history_report(
     with self.store().read() as tx:
         place = dataset if suite is None else tx.suites.known(suite)
 
-        def without(run: str | None) -> History:
-            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=run)
+        def without(*runs: str) -> History:
+            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=runs)
 
-        found = without(None)
+        found = without()
         new = new_steps_of(found, lambda: without(found.rows[-1]["run"])) if new_steps else None
     return HistoryResult(found, new)
+
+
+@asks(HistoryFilter)
+def history_digest(
+    self: HasStore,
+    after: After,
+    metric: MetricText = DEFAULT_METRIC,
+    *,
+    dataset: Dataset = DEFAULT_DATASET,
+    **runs: Unpack[HistoryKeywords],
+) -> Digest:
+    """Return what is new in a history since a run: the digest of a night.
+
+    It has the new runs, the steps that these reveal, the groups that lost most between the last run before them and the
+    latest, the labels added since, and the items to judge. Parameters: ``after``: a run reference (see
+    ``compare``), such as "before:2026-09-01", or an alias that you set after each digest. The others choose runs, and
+    steps are looked for among these (see ``history``). Raises: InputError for an invalid date; ReferenceNotFoundError
+    for an unknown run or dataset, and if none of the chosen runs is that old.
+    """
+    from ndcg_tracker.questions.history.gather import history_of
+    from ndcg_tracker.questions.history.gather_digest import digest_of
+
+    wanted = made(HistoryFilter, runs)
+    with self.store().read() as tx:
+        found = history_of(tx, dataset, metric, wanted)
+        refuse_nothing(found, metric, wanted)
+        return digest_of(tx, after, found, metric, wanted)
 
 
 def history_answer(

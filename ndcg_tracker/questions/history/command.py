@@ -14,6 +14,9 @@ from ndcg_tracker.questions.history import history_answer, refuse_nothing
 
 NewestFirst = Annotated[bool, Option("Show the latest steps first, instead of the largest ones.", ("--newest-first",))]
 
+Since = Annotated[
+    str | None, Everyday("Show only what is new since this run, on one screen.", ("--digest",), metavar="RUN")
+]
 ExitCode = Annotated[bool, Everyday("Exit with 6 if there is a new step.", ("--exit-code",))]
 NEW_STEP = 6
 
@@ -23,6 +26,7 @@ def history(
     asked: Asked,
     newest_first: NewestFirst = False,
     exit_code: ExitCode = False,
+    digest: Since = None,
     format: options.Output = "text",
 ) -> None:
     """Show a metric from run to run, and where its mean stepped.
@@ -33,6 +37,9 @@ def history(
 
     --suite shows the macro mean of the systems that have a run on every dataset, in the order of their last runs.
 
+    --digest RUN shows what is new since a run, such as before:2026-09-01 or an alias that you set after each digest:
+    runs, steps, the queries that lost most, labels, and what to judge.
+
     Example: ndcg-track history -m ndcg@10 --since 2026-01-01
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
@@ -41,6 +48,11 @@ def history(
     metric = asked.named.get("metric", DEFAULT_METRIC)
     wanted = HistoryFilter(**asked.part(HistoryFilter))
     new_steps = "new_steps" in asked.named
+    if digest is not None:
+        with options.tracker() as tracker:
+            since = asked.of(tracker.history_digest, after=digest)
+        options.show_answer(since._said(), format)
+        raise typer.Exit(NEW_STEP if exit_code and since.steps else 0)
     with options.tracker() as tracker:
         of_runs = {**asked.part(tracker.history_report), "wanted": wanted, "new_steps": new_steps or exit_code}
         result = tracker.history_report(**of_runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -214,7 +214,7 @@ def history_of(
     *,
     by_tag: str | None = None,
     most_steps: int | None = None,
-    without: str | None = None,
+    without: Collection[str] = (),
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the latest labels that it was evaluated under.
 
@@ -222,7 +222,7 @@ def history_of(
     macro mean of every system that has a run on each dataset; then steps are those of the mean over all groups, in
     which each group of a dataset of n groups weighs 1/n, and a system counts if all of its runs do. Parameters:
     ``place``: a dataset, or a suite, whose systems are named by ``by_tag``. ``most_steps``: with more runs than this,
-    steps are not searched, because that reads the results of all their groups. ``without``: a run or system to leave
+    steps are not searched, because that reads the results of all their groups. ``without``: runs or systems to leave
     out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset, and if no system has the metric on
     every dataset; MetricError for a wrong text.
     """
@@ -234,8 +234,8 @@ def history_of(
     datasets = [_Newest(of.name, of.id, *under_labels(tx, wanted, of.id, of.name, parsed), runs) for of in known]
     every, notes = _single_runs(datasets[0], wanted) if suite is None else _systems(tx, datasets, wanted, by_tag)
     chosen = [system for system in every if len(wanted.chosen(system.runs)) == len(system.runs)]
-    systems = [system for system in chosen[-(wanted.last or 0) :] if system.name != without]
-    if suite is not None and not systems and without is None:
+    systems = [system for system in chosen[-(wanted.last or 0) :] if system.name not in without]
+    if suite is not None and not systems and not without:
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
             f"no system has {metric}{what} on every dataset of suite {suite.name!r}",

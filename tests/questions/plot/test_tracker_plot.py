@@ -87,9 +87,7 @@ def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
         assert str(caught.value) == message
     with pytest.raises(InputError) as caught:
         result.plot("histogram", by="kind")
-    assert str(caught.value) == (
-        "chart 'histogram' does not show attributes; leave out by=, or choose every, scatter, forest, slices"
-    )
+    assert str(caught.value) == "by= does not go with kind='histogram': it does not show attributes; leave one out"
     with pytest.raises(InputError, match=r"^AP has no cutoff to vary, or no test applies to it; name another metric$"):
         shop.compare("bm25", "dense", metrics="AP").plot("cutoffs")
     with pytest.raises(InputError, match="no database behind it"):
