@@ -26,7 +26,7 @@ EXPECTED = tuple(name for name in LISTED if MEASURES[name].has_expected_value)
 
 # what a record does not tell; a new measure is held to everything
 OF_THE_END = ("Rndcg", "AUC", "FallOut")
-"""Averages over ranks, of which the list's end is one, as in trec_eval; and shares of the items that are not relevant."""
+"""Averages over ranks, of which the end of the list is one, as in trec_eval, and shares of the items not relevant."""
 COUNTS_ALL = ("SetP", "SetAP", "SetF", "Utility", "NumRet", "Judged", "Unjudged", "RBPResidual")
 """Measures in which every item of a list counts, whether it is judged or not."""
 SIGNED = ("yaap", "GMAP", "GMBpref", "Utility")
