@@ -155,7 +155,7 @@ def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
     browser: Browser, site: tuple[str, list[str]]
 ) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{site[0]}python/")
+    page.goto(f"{site[0]}python/tracker/")
     tables = page.locator(".doc-contents .md-typeset__scrollwrap")
     wide = tables.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).length")
     n_tables = tables.count()
@@ -167,7 +167,7 @@ def test_parameters_are_read_on_a_phone_without_scrolling_sideways(
 @pytest.mark.nightly
 def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tuple[str, list[str]]) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"{site[0]}python/")
+    page.goto(f"{site[0]}python/tracker/")
     boxes = page.locator(".md-content pre > code")
     wide = boxes.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).length")
     text = page.locator(".md-content").inner_text()
