@@ -35,6 +35,7 @@ from ndcg_tracker.rankings.ranking import (
 from ndcg_tracker.runs.labels import NO_LABELS, held_labels
 from ndcg_tracker.runs.scoring import (
     GatheredValues,
+    above_highest_notes,
     below_rel_notes,
     meeting_notes,
     n_on_sort,
@@ -359,6 +360,7 @@ class _Match:
                 *meeting,
                 *of_ties,
                 *below_rel_notes(metrics, self.highest),
+                *above_highest_notes(metrics, self.highest),
             ]
         n_shared = int(self.meeting[1] - self.meeting[0])
         return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels, metrics), *swapped]

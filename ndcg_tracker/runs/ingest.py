@@ -13,6 +13,7 @@ from ndcg_tracker.asked import DOUBTS, allowed
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, SealedError, argument
 from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
+from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.groups_share import in_share, stored_share
@@ -29,6 +30,7 @@ from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
     StoredMetrics,
+    above_highest_notes,
     below_rel_notes,
     meeting_notes,
     n_on_sort,
@@ -420,8 +422,10 @@ def _stored(
         notes.append(Note("new_labels", {"version": label_set.version}, again))
     metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
-    if any(stored.mean == 0 for stored in metrics_of_run):
-        notes += below_rel_notes(wanted, float(tx.labels.lists(label_set.id).grades.max(initial=0.0)))
+    is_zero = any(stored.mean == 0 for stored in metrics_of_run)
+    if is_zero or any(metric.measure in AXIS_OF["highest"].measures for metric in wanted):
+        highest = float(tx.labels.lists(label_set.id).grades.max(initial=0.0))
+        notes += [*(below_rel_notes(wanted, highest) if is_zero else []), *above_highest_notes(wanted, highest)]
     notes += all_one_notes((stored.requested_as, stored.mean, stored.n_groups) for stored in of_ndcg)
     facts = (run.n_groups, run.n_items, label_set.version, metrics_of_run, in_words(notes), label_set.judge)
     further = tuple(_under(tx, run, judge, wanted, weights) for judge in coming.labels.further)

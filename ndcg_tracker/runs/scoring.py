@@ -254,6 +254,21 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
     return [Note("below_rel", facts)]
 
 
+def above_highest_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
+    """Return a note if a label is above the highest that a metric knows, so that its chances pass 1.
+
+    ``highest``: the highest grade.
+
+    >>> above_highest_notes([parse_metric("R@5"), parse_metric("ERR@5")], 9.0)[0].facts
+    {'metric': 'ERR@5', 'known': '4', 'highest': 9.0, 'counting': 'ERR(highest=9)@5'}
+    """
+    for metric in (one for one in metrics if one.measure in AXIS_OF["highest"].measures):
+        if highest > float(metric["highest"]):
+            facts: dict[str, Fact] = {"metric": metric.requested_as, "known": metric["highest"], "highest": highest}
+            return [Note("above_highest", facts | {"counting": str(metric.with_axes(highest=f"{highest:g}"))})]
+    return []
+
+
 def depends_on_sort(own: GroupValues, worst: GroupValues, best: GroupValues, from_items: int) -> NDArray[np.bool_]:
     """Return the groups whose value depends on a sort that is unstable from a number of items on.
 

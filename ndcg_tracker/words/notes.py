@@ -46,7 +46,7 @@ Kind = Literal[
     "far_fewer_judged", "few_labels_met", "spelled_otherwise",
     "sampled", "groups_share", "smaller_share", "runs_of_other_shares", "history_of_shares",
     "documents_in_ten", "runs_of_other_samples", "history_of_samples",
-    "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
+    "some_groups_missing", "one_score", "all_one", "below_rel", "above_highest", "unstable_sort",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "other_model",
     "nothing_to_extend",
     "other_version", "left_out",

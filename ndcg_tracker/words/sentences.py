@@ -575,6 +575,9 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "no label reaches rel={rel} (the highest is {highest:.4g}), so {metric} is 0 for every run; to count lower "
         "labels, use {counting}"
     ).format,
+    "above_highest": (
+        "a label is {highest:.4g}, but {metric} takes {known} as the highest, so its value is wrong; use {counting}"
+    ).format,
     "sampled": _sampled,
     "groups_share": "only {share} of the groups are kept, chosen by a hash of their ids".format,
     "runs_of_other_shares": lambda n, first, share: (

@@ -489,6 +489,15 @@ def test_labels_that_no_metric_of_relevance_counts_are_told(tracker: nt.Tracker)
     assert tracker.ingest(watched, name="shares", metrics=["ndcg@5"]).notes == ()
 
 
+def test_labels_above_the_highest_that_a_metric_knows_are_told(tracker: nt.Tracker) -> None:
+    graded = {"group": ["u", "u", "v"], "item": ["a", "b", "a"], "score": [2.5, 1.5, 3.5], "label": [9, 0, 1]}
+    told = "a label is 9, but err@5 takes 4 as the highest, so its value is wrong; use ERR(highest=9)@5"
+    assert tracker.ingest(graded, name="graded", metrics=["ndcg@5", "err@5"]).notes == (told,)
+    assert tracker.ingest(graded, name="graded", metrics=["ERR(highest=9)@5"]).notes == ()
+    with pytest.warns(NdcgTrackerWarning, match="a label is 9, but PFound takes 1 as the highest"):
+        nt.evaluate(graded, "PFound")
+
+
 @pytest.mark.both_engines
 def test_a_run_with_far_fewer_judged_items_than_others_is_told(tracker: nt.Tracker) -> None:
     """Half of its ids are misspelt: a mean of half the size, which is no worse system."""

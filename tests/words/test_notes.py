@@ -103,6 +103,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run; to count lower labels, use "
         "R(rel=0.1)@5",
     ),
+    "above_highest": (
+        {"metric": "err@20", "known": "4", "highest": 9.0, "counting": "ERR(highest=9)@20"},
+        "a label is 9, but err@20 takes 4 as the highest, so its value is wrong; use ERR(highest=9)@20",
+    ),
     "unjudged_open": (
         {"metric": "ndcg@10", "n": 158, "n_groups": 1},
         "158 unjudged items can change ndcg@10: grade those of 1 query",
