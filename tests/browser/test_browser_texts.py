@@ -60,6 +60,7 @@ def test_the_query_stands_under_the_heading_of_its_group(page: Page) -> None:
     assert page.locator("img").count() == 0
 
 
+@pytest.mark.nightly
 def test_titles_stand_in_the_lists(page: Page) -> None:
     cells = {
         cell.locator("span").first.inner_text(): [one.inner_text() for one in cell.locator("div").all()]

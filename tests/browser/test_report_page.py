@@ -121,7 +121,7 @@ def test_one_minus_sign(reader: Reader, page: str) -> None:
     assert "\u2212" not in text
 
 
-@pytest.mark.nightly(but=6)
+@pytest.mark.nightly
 @pytest.mark.parametrize("which", ["two runs", "several", "regressed"])
 def test_nothing_scrolls_sideways_is_cut_or_stands_on_something_else(
     reader: Reader, page: str, regressed: str, which: str, tmp_path: Path
@@ -151,6 +151,7 @@ def test_every_chart_is_drawn(reader: Reader, page: str) -> None:
     assert reader.requests == [page]
 
 
+@pytest.mark.nightly
 def test_a_group_that_is_chosen_is_shown_everywhere_and_in_the_address(reader: Reader, page: str) -> None:
     found = reader.opens(page)
     assert found.inner_text("[data-part=group]").startswith("Query q0: 1.0000 → ")  # the worst, until one is chosen

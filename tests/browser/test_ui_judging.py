@@ -113,7 +113,7 @@ def test_keys_undo_and_leave_open_but_not_while_one_types(inside: Reader, pages:
     inside.faults[:] = [fault for fault in inside.faults if "status of 400" not in fault]
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 def test_the_pages_can_be_read_by_everybody(inside: Reader, pages: Served) -> None:
     paths = ["/judge?dataset=default", "/judge?run=1&run=2", "/judge?dataset=default&design=1"]
     paths += ["/judge?run=1&run=2&greatest=50", "/judge?dataset=default&stored=2"]

@@ -146,6 +146,7 @@ def test_a_hostile_group_is_found_again(inside: Reader, pages: Served) -> None:
     expect(found.locator("h1")).to_contain_text("onerror")
 
 
+@pytest.mark.nightly
 def test_compare_waits_for_a_tick(inside: Reader, pages: Served) -> None:
     found = at(inside, pages, "/runs?dataset=default")
     button = found.locator("button.main")
@@ -323,7 +324,7 @@ WANTED = {
 """What one came for on each page."""
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_what_one_came_for_is_seen_first_on_a_phone(reader: Reader, work: Served) -> None:
     origin = f"http://127.0.0.1:{work.access.port}/"
     reader.own = (*reader.own, origin)

@@ -140,7 +140,7 @@ def test_bash_completes(named: CommandLine, program: Program, folder: Path) -> N
     assert (found.stdout, found.stderr) == ("<prod>", "")
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> None:
     home = folder / "home"
     home.mkdir()

@@ -35,7 +35,7 @@ def named(sample: Sample, slicings: list[Slicing]) -> list[tuple[str, str | None
     return [row.about.key for row in where(sample, slicings)[0].found]
 
 
-@pytest.mark.nightly(but=1)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("noise", NOISE)
 def test_a_planted_fault_is_named_first_and_nothing_is_found_where_there_is_none(noise: str) -> None:
     rng, n = np.random.default_rng(67), 200

@@ -112,7 +112,7 @@ COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly
 def test_every_tool_answers_what_its_command_prints(
     shop_of_agents: tuple[CommandLine, Agent], rows_in: Callable[[], str]
 ) -> None:

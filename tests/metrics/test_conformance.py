@@ -22,7 +22,7 @@ def test_every_value_agrees_or_differs_on_purpose(peer: str) -> None:
     assert [difference for difference, names in covered_by.items() if len(names) != 1] == []
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=8)
 @pytest.mark.parametrize("name", DELIBERATE)
 def test_no_deliberate_difference_is_stale(name: str) -> None:
     entry = DELIBERATE[name]

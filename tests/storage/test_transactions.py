@@ -254,7 +254,7 @@ def test_who_waits_for_a_file_can_be_stopped(sqlite_url: str) -> None:
     assert time.monotonic() - began < locks.WAIT_SECONDS / 2
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 def test_eight_writers(postgres_schema: None, database_url: str, python: Path) -> None:
     database.upgrade(database_url)
     outputs_of([started(WRITER, database_url, str(number), python=python) for number in range(8)])

@@ -107,6 +107,7 @@ def test_the_page_on_sql_asks_for_the_worst_groups_as_that_of_a_year_does() -> N
     )
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_answers_are_right(urls: dict[str, str], engine: str) -> None:
     """Against the results of groups as the program itself reads them."""

@@ -55,6 +55,7 @@ CASES = [
 ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("name", "engine"), CASES)
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
