@@ -123,13 +123,15 @@ def fill_with_forty(url: str) -> None:
         ingest_forty(tracker, seeds=1)
 
 
+def fill_with_forty_seeds(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        ingest_forty(tracker, seeds=40)
+
+
 @pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("seeds", [1, 40])
 def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, tracker: nt.Tracker, seeds: int) -> None:
-    if seeds == 1:
-        fill_as(fill_with_forty)
-    else:
-        ingest_forty(tracker, seeds=seeds)
+    fill_as(fill_with_forty if seeds == 1 else fill_with_forty_seeds)
     frame = tracker.history()
     (row,) = frame[frame["step"]].to_dict("records")
     assert (row["run"], row["run_id"], row["parameters"]) == ("build-27", 27, {"k1": "0.9"})
