@@ -48,8 +48,8 @@ def check(
     other queries may not drop by more, as ``gate`` decides; if that stays open, so does the check. ``accept``: write
     the results to ``against``. ``ids_are_stable``: items that occur no more are gone, not renamed. ``corpus_ids``: a
     file with the ids that the index has. ``empty_below``: items with a lower score are not returned. The others: see
-    ``evaluate``. Returns: a ``Checked`` with a ``decision``, an ``exit_code`` and the
-    changed queries. Raises: InputError.
+    ``evaluate``. Returns: a ``Checked`` with a ``decision``, an ``exit_code`` and the changed queries. Raises:
+    InputError.
 
     >>> import ndcg_tracker as nt
     >>> results = [{"query": "reset password", "retrieved_ids": ["faq-2", "faq-7"]}]

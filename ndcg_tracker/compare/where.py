@@ -98,8 +98,8 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
 
     A slice stands out if its mean difference is not that of all other groups, at 5% over all slices of all attributes
     together (Holm), whose equal ones count once. The slice that explains most of the variance of the differences comes
-    first. Its groups are then set aside, and the others are asked again: what stood out only because of it does no
-    longer.
+    first. Its groups are then set aside, and the others are asked again: what stood out only because of it no longer
+    does.
 
     >>> from ndcg_tracker.compare.sample import Sample
     >>> from ndcg_tracker.compare.slices import Slicing

@@ -525,6 +525,14 @@ class _Table:
             found[column.key] = [-one for one in ranks] if _has(column.last, "falling") else ranks
         return found
 
+    def _list_scores(self, items: _Column) -> list[list[float]]:
+        """Return the scores next to the items of each list, none where they are not numbers."""
+        for column in self.columns:
+            if column.parent == items.parent and not column.is_scalar and _has(column.last, "falling"):
+                held = [cell if isinstance(cell, list) else [] for cell in column.cells]
+                return [cell if all(type(one) in (int, float) for one in cell) else [] for cell in held]
+        return [[] for _ in items.lists]
+
     def _named(self, columns: Sequence[_Column], key: str, role: str) -> _Column:
         """Return the column that the caller named, or the one of ids in the objects that he named."""
         inside = [c for c in columns if c.parent == key and c.is_item and c.is_filled]
@@ -583,27 +591,23 @@ class _Table:
         n_again, by, lists = 0, "", [*zip(queries, column.lists, strict=True)]
         if column.is_scalar and self.has_rows:  # a row for each item, in order if no column ranks them
             by_key, rows = self._ranks(column), dict[str, list[str]]()
-            first = next(iter(by_key.values()), [0.0] * len(lists))
+            key, first = next(iter(by_key.items()), ("", [0.0] * len(lists)))
             order = sorted(range(len(lists)), key=lambda place: (queries[place], first[place]))
-            for key, others in by_key.items():
+            for other, others in by_key.items():
                 if any(queries[a] == queries[b] and others[a] > others[b] for a, b in pairwise(order)):
-                    what = f"{_key(key)} gives the items of a query another order than {_key(next(iter(by_key)))}"
+                    what = f"{_key(other)} gives the items of a query another order than {_key(key)}"
                     raise UnclearError(what, where=self.name, advice="give one of both")
-            for query, ids in (lists[place] for place in order):
+            by = f", by {_key(key)}" if by_key else ""
+            are_scores = any(c.key == key and _has(c.last, "falling") for c in self.columns)
+            for place in order:
+                query, ids = lists[place]
                 rows.setdefault(query, []).extend(ids or ())
-            for key in [*by_key][:1]:
-                by = f", by {_key(key)}"
-                if any(c.key == key and _has(c.last, "falling") for c in self.columns):
-                    for place in order:
-                        found.row_scores.setdefault(queries[place], {}).update(
-                            dict.fromkeys(lists[place][1] or (), -first[place])
-                        )
+                if are_scores:
+                    found.row_scores.setdefault(query, {}).update(dict.fromkeys(ids or (), -first[place]))
             lists = [*rows.items()]
-        for of in (
-            c for c in self.columns if c.parent == column.parent and not c.is_scalar and _has(c.last, "falling")
-        ):
-            for (query, ids), scores in zip(lists, of.cells, strict=False):
-                if ids and isinstance(scores, list) and len(scores) == len(ids):
+        else:
+            for (query, ids), scores in zip(lists, self._list_scores(column), strict=True):
+                if ids and len(scores) == len(ids):
                     found.list_scores[query] = dict(zip(ids, scores, strict=True))
         for query, ids in lists:
             if query in found.results:

@@ -11,7 +11,9 @@ from command_line import CommandLine
 
 BOTH = ("bm25.csv", "dense.run")
 LABELLED = (*BOTH, "--labels", "qrels.txt")
-STORE_THEM = "note: the runs are files, so nothing is recorded; to store them: ndcg-track ingest"
+STORE_THEM = (
+    "note: the runs are files, so nothing is recorded; for commands that name them, store them: ndcg-track ingest"
+)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -382,8 +382,12 @@ def do_lines(decision: Decision, grading: Note | None, comparison: Comparison) -
 
 
 def _more_queries(decision: Decision) -> str:
-    """Return about how many queries like these would decide, "" if that is not known."""
-    ways = decision.ways
+    """Return about how many queries like these would decide, "" if that is not known.
+
+    Where only judging can decide, these are as many as decide if the items turn out as they count now.
+    """
+    as_judged = decision.others.get("zero", decision)
+    ways = decision.ways if decision.ways.n is not None else as_judged.ways
     if ways.n is not None and ways.word is not None:
         return f"{about_queries(ways.n)} like these ({ways.word.upper()})"
     facts: Mapping[str, Any] = {} if decision.why is None else decision.why.facts

@@ -301,6 +301,10 @@ def test_weak_items_are_not_returned(check: Check) -> None:
         for below, n in (("0.1", 0), ("0.5", 1)):
             printed = check.command("check", name, "--labels", "golden.json", "--empty-below", below)
             assert f"no answer: {n} of 1 queries without an answer return nothing\n" in printed.out
+    words = [{"query": query, "hits": [{**hit, "score": "high"} for hit in of]} for query, of in hits.items()]
+    (check.folder / "words.jsonl").write_text("\n".join(map(json.dumps, words)))
+    told = check.command("check", "words.jsonl", "--labels", "golden.json", "--empty-below", "0.5")
+    assert "words.jsonl has no scores, so --empty-below 0.5 says nothing" in told.err
     (check.folder / "ids.jsonl").write_text(
         '{"query": "a", "retrieved_ids": ["d1"]}\n{"query": "b", "retrieved_ids": []}'
     )
