@@ -14,6 +14,7 @@ from ndcg_tracker.storage.bulk.protocol import (
 )
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
 from ndcg_tracker.storage.locks import WriterLocks
+from ndcg_tracker.storage.upkeep.integrity import Written
 
 Record = TypeVar("Record")
 
@@ -28,13 +29,14 @@ FEW = 500
 class Session:
     """The connection of one transaction: for narrow tables, and as ``bulk`` for wide ones.
 
-    ``locks``: the locks of a writer.
+    ``locks``: the locks of a writer. ``made``: everything that it has created so far.
     """
 
     def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
         self.connection = connection
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
+        self.made = Written()
         self._answers: dict[Hashable, Any] = {}
         self.named_runs: list[int] = []
 
@@ -99,6 +101,13 @@ class Session:
         """Insert a row and return its id."""
         self.look_again()
         return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
+
+
+class TransactionPart:
+    """The part of a transaction that reads or writes one kind of data."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
 
 def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:

@@ -121,18 +121,18 @@ class Writes:
     """The parts that write; ``made`` is everything they have created so far."""
 
     def __init__(self, session: Session, read: ReadTransaction) -> None:
-        made = self.made = Written()
+        self.made = session.made
         self.datasets = DatasetWrites(session, read.datasets)
         self.groups = GroupWrites(session, read.groups)
-        self.labels = LabelWrites(session, read.labels, self.groups, made)
-        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups, made)
-        self.evaluations = EvaluationWrites(session, made)
+        self.labels = LabelWrites(session, read.labels, self.groups)
+        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups)
+        self.evaluations = EvaluationWrites(session)
         self.aliases = AliasWrites(session, read.aliases, read.runs.with_id)
         self.suites = SuiteWrites(session, read.suites, read.datasets)
-        self.decisions = DecisionWrites(session, read.runs.with_id, made)
+        self.decisions = DecisionWrites(session, read.runs.with_id)
         self.designs = DesignWrites(session, read.designs)
-        self.texts = TextWrites(session, made)
-        self.copies = CopyWrites(session, made)
+        self.texts = TextWrites(session)
+        self.copies = CopyWrites(session)
 
 
 # Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.
