@@ -190,7 +190,7 @@ class EvaluationReads(TransactionPart):
         columns = GroupResultColumns(ids, values, undefined, reasons)
         if not components:
             return columns
-        _, dcg, ideal_dcg = bulk.components(evaluation_id)
+        _, (dcg, ideal_dcg) = bulk.result_columns(evaluation_id, "dcg", "ideal_dcg")
         return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
 
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:

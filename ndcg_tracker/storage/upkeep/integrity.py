@@ -95,7 +95,7 @@ def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
     n_broken = 0
     for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
         ids, values = bulk.results(evaluation_id)
-        row_ids, row_values = bulk.values(evaluation_id)
+        row_ids, (row_values,) = bulk.result_columns(evaluation_id, "value")
         same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
         n_broken += not same
     return [f"{n_broken} evaluations whose packed values differ from their group results"] if n_broken else []
