@@ -18,7 +18,7 @@ from uuid import UUID
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     IDS,
     Refused,
@@ -63,7 +63,7 @@ class Records:
 
     header: list[str]
     rows: Callable[[Sequence[int]], Iterator[Row]]
-    places: LinePlaces | RowPlaces
+    places: Places
     refused: Refused
     is_text: bool = False
 
@@ -192,7 +192,7 @@ def rows_by_key(
     return [{key: of, **(held if isinstance(held, dict) else {value: held})} for of, held in document.items()]
 
 
-def _of_rows(rows: Sequence[Mapping[str, object]], places: LinePlaces | RowPlaces) -> Records:
+def _of_rows(rows: Sequence[Mapping[str, object]], places: Places) -> Records:
     header = list(dict.fromkeys(name for row in rows for name in row))
 
     def cells(wanted: Sequence[int]) -> Iterator[Row]:
