@@ -88,13 +88,13 @@ def _safe_column(column: Sequence[object]) -> tuple[Sequence[str], bool]:
     if are_plain(column) and _FIRST_LETTERS.isdisjoint({text[:1] for text in column}):
         joined = "".join(column)
         return column, "," not in joined and '"' not in joined
-    kinds = set(map(type, column))
-    cell_of = safe_cell
+    kinds, distinct = set(map(type, column)), set[object]()
     if kinds <= {float, type(None)} and not _has_negative_zero(column):  # so that equal values look alike
         distinct = set(column)
-        if 2 * len(distinct) < len(column):
-            cell_of = {value: safe_cell(value) for value in distinct}.__getitem__
-    return list(map(cell_of, column)), kinds == {float}
+    if 0 < 2 * len(distinct) < len(column):
+        text_of = {value: safe_cell(value) for value in distinct}
+        return [text_of[value] for value in column], kinds == {float}
+    return list(map(safe_cell, column)), kinds == {float}
 
 
 def safe_cell(value: object) -> str:
