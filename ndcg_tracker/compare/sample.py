@@ -12,7 +12,6 @@ import numpy as np
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
-from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -26,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
     from ndcg_tracker.statistics.stratified import StratumMean
 
@@ -210,6 +210,8 @@ class Sample:
     @property
     def pilot(self) -> Pilot:
         """What the differences show of further groups."""
+        from ndcg_tracker.statistics.planned import Pilot
+
         return Pilot.of(self.delta, self.weights, reach=reach_of(self.delta, self.limits))
 
     @property
