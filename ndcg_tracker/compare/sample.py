@@ -12,7 +12,6 @@ import numpy as np
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
-from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -26,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
     from ndcg_tracker.statistics.stratified import StratumMean
 
@@ -383,6 +383,8 @@ def pooled_of(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats,
 
 
 def _pilot(of: AnySample, delta: Floats, weights: Floats | None, runs: Sequence[tuple[float, RunVariance]]) -> Pilot:
+    from ndcg_tracker.statistics.planned import Pilot
+
     reach = reach_of(delta, of.limits) if of.may_bet else math.inf
     return Pilot.of(delta, weights, reach=reach, information=of.information(), runs=runs, size=of.n / delta.size)
 
