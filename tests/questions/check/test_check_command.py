@@ -414,7 +414,9 @@ def test_a_job_of_github_gets_the_screen_and_a_report(check: Check, monkeypatch:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     assert check(results(MOVED), "--junit", "report.xml").code == 3
     lines = summary.read_text().splitlines()
-    assert lines[0] == "### red: 36 of 40 queries as before, 4 changed: RR@10 0.621 -&gt; 0.595, hit@5 1.000 -&gt; 0.925"
+    assert (
+        lines[0] == "### red: 36 of 40 queries as before, 4 changed: RR@10 0.621 -&gt; 0.595, hit@5 1.000 -&gt; 0.925"
+    )
     assert "- if this is what you want, repeat it with --accept and commit the file" in lines
     assert "<details><summary>details</summary>" in lines
     suite = ElementTree.parse(check.folder / "report.xml").getroot()[0]
