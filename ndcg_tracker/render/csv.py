@@ -89,7 +89,7 @@ def _safe_column(column: Sequence[object]) -> tuple[Sequence[str], bool]:
         joined = "".join(column)
         return column, "," not in joined and '"' not in joined
     kinds, distinct = set(map(type, column)), set[object]()
-    if kinds <= {float, type(None)} and not _has_negative_zero(column):  # so that equal values look alike
+    if kinds <= {float, type(None)} and not _has_negative_zero(column):  # equal values have equal texts
         distinct = set(column)
     if 0 < 2 * len(distinct) < len(column):
         text_of = {value: safe_cell(value) for value in distinct}

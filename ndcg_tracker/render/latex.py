@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ndcg_tracker.render.report import Table, best_places, is_named, shown
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.texts import UNDEFINED, points
+from ndcg_tracker.words.texts import UNDEFINED
 
 _EMPHASIZED = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."

@@ -178,7 +178,7 @@ Made = Sequence[tuple[str, str, str, str]]
 
 
 def made_of(baseline: RunRecord, candidate: RunRecord) -> tuple[Made, Made]:
-    """Return in what two runs were made differently, and in what alike."""
+    """Return what differs in how two runs were made, and what is the same."""
     of_kind = [("parameter", baseline.parameters, candidate.parameters), ("tag", baseline.tags, candidate.tags)]
     of_kind.append(("", {"commit": baseline.git_commit or ""}, {"commit": candidate.git_commit or ""}))
     each = [

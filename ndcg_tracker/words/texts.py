@@ -11,7 +11,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Self
 
-
 UNDEFINED = "-"
 _SMALL_P = 1e-4
 _NEAR_ALPHA = (0.045, 0.055)
