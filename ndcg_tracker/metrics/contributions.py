@@ -124,8 +124,8 @@ def mean_contributions(parts: Sequence[Contributions]) -> Contributions:
     >>> labels = LabelLists.from_rows(group, Keys.from_strings("ab"), np.array([1.0, 0.0]))
     >>> runs = [Ranking.from_rows(group, Keys.from_strings(items), np.array([2.0, 1.0])) for items in ("ab", "ca")]
     >>> found = mean_contributions([contributions(join.judged(run, labels), metric) for run in runs])
-    >>> dict(zip(found.judged.ranking.item_keys.to_list(), found.ranks.tolist()))
-    >>> float(found.contributions.sum()), found.values.values.tolist()
+    >>> sorted(zip(found.judged.ranking.item_keys.to_list(), found.ranks.tolist(), found.contributions.tolist()))
+    [('a', 1.5, 0.75), ('b', 2.0, 0.0), ('c', 1.0, 0.0)]
     """
     if len(parts) == 1:
         return parts[0]

@@ -80,8 +80,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "arm_means": (
         {"arms": [("tag:arm=a", 2), ("tag:arm=b", 3)]},
-        "numbers are means over 2 runs of tag:arm=a and 3 runs of tag:arm=b; a rank is the mean over the runs that rank "
-        "the item",
+        "numbers are means over 2 runs of tag:arm=a and 3 runs of tag:arm=b; a rank is the mean over the runs that "
+        "rank the item",
     ),
     "one_repeat": (
         {"run": "bm25"},
