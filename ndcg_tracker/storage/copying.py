@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -15,7 +15,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import Written
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 Row = dict[str, Any]
 _WIDE = ("label_lists", "ranked_lists", "group_results")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -32,9 +32,9 @@ from ndcg_tracker.storage.records import (
     LabelSetRecord,
 )
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
