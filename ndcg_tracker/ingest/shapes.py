@@ -251,7 +251,7 @@ def _numbered(keys: Collection[str]) -> dict[str, list[str]]:
         match = re.fullmatch(r"(.*?)[ _.#-]*([0-9]{1,4})", key)
         if match and key.rpartition(".")[0] not in keys:  # not a key of an object of numbers
             places.setdefault(match[1], {})[int(match[2])] = key
-    found = {}
+    found: dict[str, list[str]] = {}
     for name, of in places.items():
         name = "results" if not name or _only(_words(name), "rank") else name
         if len(of) > 1 and {*of} in ({*range(len(of))}, {*range(1, len(of) + 1)}) and name not in (*keys, *found):

@@ -121,7 +121,7 @@ def lazy_advice(frame: object) -> str | None:
 
 
 def unreadable(frame: object, taken: str = _TAKEN) -> InputError:
-    """Return the error for an object that is no table; ``taken``: what is one."""
+    """Return the error for an object that holds no table; ``taken``: what does."""
     kind, advice = type(frame).__name__, lazy_advice(frame)
     if advice is not None:
         return InputError(f"a {kind} has not loaded its rows", advice=f"call its {advice} first")
