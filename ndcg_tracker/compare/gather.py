@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import words
-from ndcg_tracker.compare.arms import Arm, arm_on, arms_of, named_runs, named_systems, retraining_note
+from ndcg_tracker.compare.arms import (
+    Arm,
+    arm_on,
+    arms_of,
+    named_runs,
+    named_systems,
+    refuse_shared_runs,
+    retraining_note,
+)
 from ndcg_tracker.compare.decide import (
     Attributes,
     ComparedRuns,
@@ -302,12 +310,7 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
     options.refuse(arms=True)
-    both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
-    if both:
-        raise InputError(
-            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
-            advice="give each arm its own runs",
-        )
+    refuse_shared_runs(baseline, candidate)
 
 
 def comparable_others(

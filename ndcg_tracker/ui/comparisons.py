@@ -363,7 +363,7 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
         lists, number = _lists(tx, chosen, key), group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
         texts = texts_of(tx, chosen.here.dataset.id, {number: [item.item for item in lists.items]}).get(number)
         charts["moves"] = rank_moves(lists, *names, metric=familiar_name(str(metric)), texts=texts)
-        both = explained_pair(tx, chosen.baseline, candidate, metric, view=chosen.here.view)
+        both = explained_pair(tx, Arm.of(chosen.baseline), Arm.of(candidate), metric, view=chosen.here.view)
         explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)

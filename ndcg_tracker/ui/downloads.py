@@ -8,6 +8,7 @@ from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, cast
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.gather import compared
 from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
@@ -134,7 +135,7 @@ def _group(tx: ReadTransaction, ask: Question, format: Format) -> str:
         raise ReferenceNotFoundError("no two runs have this group")
     runs = [tx.runs.with_id(run_id) for run_id in ids]
     metric = parse_metric(here.wanted().metric)
-    both = explained_pair(tx, runs[0], runs[1], metric, view=here.view)
+    both = explained_pair(tx, Arm.of(runs[0]), Arm.of(runs[1]), metric, view=here.view)
     return explanation_said(group_explanation(tx, both, key), None).in_format(format)
 
 
