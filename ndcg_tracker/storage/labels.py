@@ -184,8 +184,8 @@ class LabelWrites(TransactionPart):
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
-        for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
-            self._session.execute(table.delete().where(table.c[owner] == label_set_id))
+        for owner in (schema.label_reasons.c.label_set_id, schema.label_lists.c.label_set_id, schema.label_sets.c.id):
+            self._session.execute(owner.table.delete().where(owner == label_set_id))
         self._session.made.label_sets.pop(label_set_id, None)
 
 

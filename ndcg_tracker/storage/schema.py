@@ -128,6 +128,20 @@ label_lists = _table(
     PrimaryKeyConstraint("label_set_id", "group_id"),
 )
 
+label_reasons = _table(
+    "label_reasons",
+    "One row per label with a reason, or whose judge gave several; versions that extend it have it too.",
+    _refers("label_set_id", "label_sets", "Label set that brought the label."),
+    _refers("group_id", "groups", "Group of the label."),
+    _given("item_key", TEXT, "The judged item."),
+    _maybe("reason", TEXT, "Why the judge gave it; NULL where not said."),
+    _given("n_given", COUNT, "How many labels the judge gave, whose mean is the grade."),
+    _given("std_dev", REAL, "Standard deviation of these labels; 0 for one."),
+    PrimaryKeyConstraint("label_set_id", "group_id", "item_key"),
+    CheckConstraint("n_given >= 1", name="given"),
+    CheckConstraint("std_dev >= 0 AND std_dev <= 1.7e308", name="std_dev"),
+)
+
 runs = _table(
     "runs",
     "One row per run: one system's ranked items for the groups of a dataset.",

@@ -252,7 +252,9 @@ class PostgresBulk(Bulk):
     ) -> tuple[Index, list[Floats]]:
         """Return ids, ascending, and some columns of doubles, NaN for NULL; the server packs each into one value."""
         packed = ", ".join(f"string_agg(float8send(coalesce({name}, 'NaN')), '')" for name in names)
-        rows = f"(SELECT {id_column}, {', '.join(names)} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
+        rows = (
+            f"(SELECT {id_column}, {', '.join(names)} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
+        )
         row = self._rows(f"SELECT string_agg(int8send({id_column}), ''), {packed} FROM {rows}", value).fetchone()
         ids, *doubles = [cell or b"" for cell in row or [b""] * (len(names) + 1)]
         floats = [np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles]
