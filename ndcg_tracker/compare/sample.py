@@ -12,7 +12,6 @@ import numpy as np
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, settled
-from ndcg_tracker.statistics.planned import Pilot
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
@@ -26,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
     from ndcg_tracker.statistics.stratified import StratumMean
 
@@ -142,11 +142,6 @@ class Sample:
         """Whether betting bounds apply: they cover neither repeats nor drawn groups."""
         return self.repeats is None and self.drawn is None
 
-    @property
-    def plans(self) -> bool:
-        """Whether further groups like these are the only way to a sharper answer."""
-        return self.may_bet and self.clusters is None and self.training is None
-
     is_t_valid = True
 
     def parts_test(self) -> tuple[TTest, VarianceParts | None]:
@@ -208,9 +203,17 @@ class Sample:
         return widened(bounds[0], pass_level), widened(bounds[1], 1 - fail_alpha)
 
     @property
-    def pilot(self) -> Pilot:
-        """What the differences show of further groups."""
-        return Pilot.of(self.delta, self.weights, reach=reach_of(self.delta, self.limits))
+    def runs(self) -> list[tuple[float, RunVariance]]:
+        """How repeats vary, each with the number of runs that share it."""
+        from ndcg_tracker.statistics.repeats import RunVariance
+
+        arms = [(len(arm), RunVariance.of(arm, self.weights)) for arm in self.repeats or ()]
+        return [*arms, *([] if self.training is None else [(0.5, self.training)])]
+
+    @property
+    def pilot(self) -> Pilot | None:
+        """What the differences show of further groups, None where only answers count."""
+        return None if self.drawn is not None else _pilot(self, *self.independent(), self.runs)
 
     @property
     def losing(self) -> tuple[Floats, Index | None]:
@@ -227,7 +230,6 @@ class Strata:
     limits: Span | None = None
 
     training = drawn = repeats = weights = clusters = None
-    plans = False
 
     @property
     def each(self) -> list[Sample]:
@@ -339,13 +341,19 @@ class Strata:
         They hold for differences drawn from all strata at random. Because each stratum has a fixed share of the
         differences, the sum varies less, and the bounds err less often.
         """
-        bets = [part.independent() for part in self.each]
-        pooled = np.concatenate([delta for delta, _ in bets])
-        shares = [np.full(delta.size, 1 / delta.size) if own is None else own / own.sum() for delta, own in bets]
-        weights, reach = np.concatenate(shares), reach_of(pooled, self.limits)
+        pooled, weights = pooled_of(self.each)
+        reach = reach_of(pooled, self.limits)
         if not self.may_bet or not math.isfinite(reach):
             return NO_BETS
         return _betting(pooled / reach, weights if np.unique(weights).size > 1 else None, reach, pass_level, fail_alpha)
+
+    @property
+    def pilot(self) -> Pilot | None:
+        """What the differences show if each stratum grows by the same factor, None where that is not known."""
+        if not self.is_t_valid or any(part.drawn is not None for part in self.each):
+            return None
+        runs = [(n * len(self.each) ** 2, of) for part in self.each for n, of in part.runs]
+        return _pilot(self, *pooled_of(self.each, centred=True), runs)
 
     @property
     def losing(self) -> tuple[Floats, Index | None]:
@@ -361,6 +369,24 @@ class Strata:
 
 
 AnySample = Sample | Strata
+
+
+def pooled_of(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats, Floats]:
+    """Return the independent differences of samples that count equally, and the weight of each.
+
+    ``centred``: the differences from the mean of each sample.
+    """
+    found = [part.independent() for part in each]
+    shares = [np.full(delta.size, 1 / delta.size) if own is None else own / own.sum() for delta, own in found]
+    deltas = [delta - delta @ own if centred else delta for (delta, _), own in zip(found, shares, strict=True)]
+    return np.concatenate(deltas), np.concatenate(shares)
+
+
+def _pilot(of: AnySample, delta: Floats, weights: Floats | None, runs: Sequence[tuple[float, RunVariance]]) -> Pilot:
+    from ndcg_tracker.statistics.planned import Pilot
+
+    reach = reach_of(delta, of.limits) if of.may_bet else math.inf
+    return Pilot.of(delta, weights, reach=reach, information=of.information(), runs=runs, size=of.n / delta.size)
 
 
 def reach_of(delta: Floats, limits: Span | None) -> float:

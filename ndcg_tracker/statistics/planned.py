@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from ndcg_tracker.statistics.distribution_free import CAP, condensed, settled
 from ndcg_tracker.statistics.small_sets import Spread
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import Information, information_in
+
+if TYPE_CHECKING:
+    from ndcg_tracker.statistics.repeats import RunVariance
 
 POWER = 0.8
 """The chance with which what is planned comes true: 4 times in 5."""
@@ -29,26 +33,40 @@ class Pilot:
     """What some groups show of further ones: how their differences scatter, whatever their mean.
 
     ``numbers``: their distinct differences from the mean, or the means of bins; ``counts``: how many each stands for.
-    ``information``: in all of them. ``reach``: how far from 0 a difference may lie, infinity if that is not known.
+    ``information``: in all of them. ``reach``: how far from 0 a difference may lie, infinity if no bet is possible.
+    ``runs``: how repeats vary, which more groups do not change, each with the number of runs that share it. ``size``:
+    how many groups each difference is of.
     """
 
     numbers: Floats
     counts: NDArray[np.int64]
     information: Information
     reach: float = 1.0
+    runs: Sequence[tuple[float, RunVariance]] = ()
+    size: float = 1.0
 
     @classmethod
-    def of(cls, delta: Floats, weights: Floats | None = None, *, reach: float = 1.0) -> Pilot:
+    def of(
+        cls,
+        delta: Floats,
+        weights: Floats | None = None,
+        *,
+        reach: float = 1.0,
+        information: Information | None = None,
+        runs: Sequence[tuple[float, RunVariance]] = (),
+        size: float = 1.0,
+    ) -> Pilot:
         """Return what differences show.
 
         Parameters: ``delta``: float64, shape (n,), n > 0, finite. ``weights``: float64, shape (n,), > 0: a difference
-        counts as many times its share of the mean weight. ``reach``: of ``delta``.
+        counts as many times its share of the mean weight. ``information``: by default that in ``delta``. The
+        others: see ``Pilot``.
         """
-        information, moves = information_in(delta, weights), delta - np.average(delta, weights=weights)
+        moves = delta - np.average(delta, weights=weights)
         if weights is not None:
             moves, reach = moves * weights / weights.mean(), reach * float(weights.max() / weights.mean())
         of = condensed(np.sort(settled(moves)))
-        return cls(of.values, of.counts, information, reach)
+        return cls(of.values, of.counts, information or information_in(delta, weights), reach, runs, size)
 
     @classmethod
     def typical(cls, spread: Spread) -> Pilot:
@@ -81,7 +99,7 @@ class Pilot:
         kurtosis = float(self.counts @ np.square(square)) / n / mean**2 if mean else 1.0
         return math.exp(1.2816 * math.sqrt(max(kurtosis - 1, 0.0) / n))
 
-    def share_found(self, n: int, distance: float, alpha: float = 0.05) -> float:
+    def share_found(self, n: float, distance: float, alpha: float = 0.05) -> float:
         """Return in which share of samples of n groups the lower bound of the mean is less than a distance below it.
 
         ``distance``: from the true mean, > 0. ``alpha``: the level of the bound, which is that of t where information
@@ -91,13 +109,17 @@ class Pilot:
         31, 1940 (noncentral t); Siegmund, "Sequential analysis", 1985, chapter 3; as of ``betting_lower_bound``. Both
         lie within .05 of simulation (tests/statistics/test_planned.py).
         """
-        sd = self.sd
+        sd, n = self.sd, n / self.size
         if sd and n > 1 and n >= self.information.groups_for(alpha):
-            t = quantile(1 - alpha, n - 1.0)
-            off = distance * math.sqrt(n) / sd - t * (1 - 0.25 / (n - 1))
-            return 1 - math.exp(_log_tail(off / math.sqrt(1 + t * t / (2 * (n - 1)))))
+            error, df = self._error(n)
+            t = quantile(1 - alpha, df)
+            off = distance / error - t * (1 - 0.25 / df)
+            return 1 - math.exp(_log_tail(off / math.sqrt(1 + t * t / (2 * df))))
         if not math.isfinite(self.reach):
             return 0.0
+        for of, runs in self.runs:
+            beyond = quantile(1 - alpha, runs.n_runs - 1.0) ** 2 * runs.component / of
+            distance = math.sqrt(max(distance**2 - beyond, 0.0))
         if distance >= self.reach:
             return 1.0
         halves, mean, level = self.numbers / self.reach / 2, 0.5 - distance / self.reach / 2, -math.log(alpha)
@@ -114,6 +136,16 @@ class Pilot:
         spread = max(spread, _LEAST)
         earlier = 2 * drift * level / spread**2 + _log_tail((level + drift) / spread)
         return min(1.0, math.exp(_log_tail((level - drift) / spread)) + math.exp(min(0.0, earlier)))
+
+    def _error(self, n: float) -> tuple[float, float]:
+        """Return the standard error of the mean of n differences, and its degrees of freedom."""
+        if not self.runs:
+            return self.sd / math.sqrt(n), n - 1.0
+        from ndcg_tracker.statistics.repeats import variance_of_more
+
+        at_hand = int(self.counts.sum())
+        variance, df = variance_of_more(self.sd**2 / at_hand, at_hand, self.runs, n / at_hand)
+        return math.sqrt(variance), df
 
     def groups_for(self, distance: float, alpha: float = 0.05, *, power: float = POWER) -> int | None:
         """Return how many groups are enough for ``share_found`` to be ``power``, None if a billion are not.

@@ -141,7 +141,7 @@ def crossed_t(
         df,
         _half_width(variance, df, level),
         _with_twice_the_runs(groups - by_groups / 2, n, arms, level),
-        _with_twice_the_groups(groups, n, arms, level),
+        _half_width(*variance_of_more(groups, n, [(arm.n_runs, arm) for arm in arms], 2), level),
     )
 
 
@@ -165,11 +165,16 @@ def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVari
     return _half_width(variance, df, level)
 
 
-def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
-    """Return about the half-width of the interval with twice the groups."""
-    variance = groups / 2 + sum(arm.part for arm in arms)
-    own = ((max(arm.component, arm.means - arm.residual / 2) / arm.n_runs, arm.n_runs - 1) for arm in arms)
-    return _half_width(variance, _df(variance, [(groups / 2, 2 * n - 1), *own]), level)
+def variance_of_more(
+    groups: float, n: int, runs: Sequence[tuple[float, RunVariance]], times: float
+) -> tuple[float, float]:
+    """Return about the variance of a difference with ``times`` as many groups, and its degrees of freedom.
+
+    ``groups``: the part of the n groups now. ``runs``: how runs vary, each with the number of runs that share it.
+    """
+    variance = groups / times + sum(of.component / share for share, of in runs)
+    own = ((max(of.component, of.means - of.residual * (1 - 1 / times)) / share, of.n_runs - 1) for share, of in runs)
+    return variance, _df(variance, [(groups / times, times * n - 1), *own])
 
 
 FEWEST_CHANGES = 8

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -15,7 +15,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import Written
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 Row = dict[str, Any]
 _WIDE = ("label_lists", "ranked_lists", "group_results")
@@ -28,7 +30,7 @@ COLUMNS = {
 """The columns of all tables that are copied row by row, in an order in which no row refers to a later table.
 
 Lists of items and labels, and group results, are copied by the owner; their packed copies are made again."""
-OF_RUNS = ("datasets", "groups", "label_sets", "runs", "metrics", "evaluations", "coverages")
+OF_RUNS = ("datasets", "groups", "label_sets", "label_reasons", "runs", "metrics", "evaluations", "coverages")
 """The tables that belong to runs, which an export of named runs has as well."""
 BESIDE_RUNS = ("designs", "decisions", "alias_moves", "suite_datasets", "texts")
 """Tables that an export of named runs leaves out, and says so."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -40,10 +40,10 @@ from ndcg_tracker.storage.records import (
 )
 from ndcg_tracker.storage.references import unknown_dataset
 from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
 from ndcg_tracker.words.texts import group_word, now_about
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _TEXT_COLUMNS = ("text", "title", "url")
 

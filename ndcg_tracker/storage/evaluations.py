@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Required, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -32,9 +32,9 @@ from ndcg_tracker.storage.records import (
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
 from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
 class EvaluationReads:

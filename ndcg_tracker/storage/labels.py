@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -32,9 +32,9 @@ from ndcg_tracker.storage.records import (
     LabelSetRecord,
 )
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
@@ -188,8 +188,9 @@ class LabelWrites:
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
-        for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
-            self._session.execute(table.delete().where(table.c[owner] == label_set_id))
+        for table in (schema.label_reasons, schema.label_lists, schema.label_sets):
+            owner = table.c.id if table is schema.label_sets else table.c.label_set_id
+            self._session.execute(table.delete().where(owner == label_set_id))
         self._made.label_sets.pop(label_set_id, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -25,9 +25,9 @@ from ndcg_tracker.storage.records import (
     SuiteDecisionRecord,
 )
 from ndcg_tracker.storage.session import Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 """The columns of who overrode a decision, and why."""

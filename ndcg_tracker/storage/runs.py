@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -40,10 +40,10 @@ from ndcg_tracker.storage.records import (
 )
 from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
 from ndcg_tracker.storage.session import FEW, Session
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-)
 from ndcg_tracker.words.texts import DatasetName, now_about
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""

@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -25,7 +26,6 @@ from ndcg_tracker.storage.connection import (
     write_transaction,
     writer_locks,
 )
-from ndcg_tracker.storage.copying import CopyReads, CopyWrites
 from ndcg_tracker.storage.database_url import MEMORY, Location, parsed_location
 from ndcg_tracker.storage.datasets import (
     DatasetReads,
@@ -44,19 +44,11 @@ from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, D
 from ndcg_tracker.storage.runs import RunReads, RunWrites
 from ndcg_tracker.storage.session import Session
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
-from ndcg_tracker.storage.upkeep.integrity import (
-    Written,
-    broken_references,
-    check_written,
-    differing_values,
-    engine_damage,
-    lost_records,
-    malformed_objects,
-    schema_damage,
-)
 
 if TYPE_CHECKING:
+    from ndcg_tracker.storage.copying import CopyReads
     from ndcg_tracker.storage.guard.query_result import QueryResult
+    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
 Opens = Literal["open", "sealed", "any"]
@@ -79,7 +71,13 @@ class ReadTransaction:
         self.decisions = DecisionReads(session)
         self.designs = DesignReads(session)
         self.texts = TextReads(session)
-        self.copies = CopyReads(session)
+
+    @cached_property
+    def copies(self) -> CopyReads:
+        """The rows of any table, for copies of a database."""
+        from ndcg_tracker.storage.copying import CopyReads
+
+        return CopyReads(self._session)
 
     def look_again(self) -> None:
         """Clear the cache: a writer on Postgres sees what others have stored meanwhile."""
@@ -87,10 +85,9 @@ class ReadTransaction:
 
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the database, none if it is intact."""
-        connection = self._session.connection
-        whole = (engine_damage, schema_damage, broken_references, malformed_objects, lost_records)
-        damage = [line for look in whole for line in look(connection)]
-        return damage or differing_values(connection, self._session.bulk)
+        from ndcg_tracker.storage.upkeep.integrity import damage_in
+
+        return damage_in(self._session.connection, self._session.bulk)
 
 
 class WriteTransaction(ReadTransaction):
@@ -114,6 +111,8 @@ class WriteTransaction(ReadTransaction):
 
     def check(self) -> None:
         """Raise DatabaseError if written data is incomplete; called before the commit."""
+        from ndcg_tracker.storage.upkeep.integrity import check_written
+
         check_written(self._session.connection, self.write.made)
 
 
@@ -121,6 +120,9 @@ class Writes:
     """The parts that write; ``made`` is everything they have created so far."""
 
     def __init__(self, session: Session, read: ReadTransaction) -> None:
+        from ndcg_tracker.storage.copying import CopyWrites
+        from ndcg_tracker.storage.upkeep.integrity import Written
+
         made = self.made = Written()
         self.datasets = DatasetWrites(session, read.datasets)
         self.groups = GroupWrites(session, read.groups)

@@ -68,13 +68,13 @@ def test_the_action_prints_posts_and_ends_as_the_check_does(step: Step) -> None:
     code, printed = step(CHECK, NUMBER="5")
     assert (code, printed.splitlines()[0]) == (
         3,
-        "### 16 of 20 queries as before, 4 changed: RR@10 0.754 -&gt; 0.723, hit@5 0.950 -&gt; 0.800",
+        "### red: 16 of 20 queries as before, 4 changed: RR@10 0.754 -&gt; 0.723, hit@5 0.950 -&gt; 0.800",
     )
     how, body = step.posted
     assert how == f"api --silent --method POST repos/o/r/issues/5/comments --field body=@{step.folder}/ndcg-track.md "
     mark, _, said = body.partition("\n\n")
     assert (mark.startswith("<!-- ndcg-track "), said) == (True, printed)
-    assert "- red: if this is what you want" in said
+    assert "- if this is what you want" in said
     assert "<details><summary>details</summary>" in said
     (step.folder / "old.txt").write_text("77\n99\n", encoding="utf-8")
     assert step(CHECK.replace("pull-request", "results"), NUMBER="5")[0] == 0

@@ -12,11 +12,12 @@ from ndcg_tracker.questions.check.gather import Reads, gathered
 from ndcg_tracker.questions.check.question import CheckQuestion
 from ndcg_tracker.render.formats import Answer, Said, fields_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
-from ndcg_tracker.render.terminal import shortened, shortened_inside, visible
+from ndcg_tracker.render.terminal import Painted, Style, shortened, shortened_inside, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document, whole_file
 from ndcg_tracker.words.texts import about_queries, counted, points, shown, shown_margin
 
 EXIT_CODES = {"green": 0, "values": 0, "red": 3, "open": 4, "not_compared": 5}
+_STYLES: dict[str, Style] = {"green": "good", "accepted": "good", "red": "bad", "open": "open"}
 _SHOWN = 5
 _NAME = 50  # columns of a query or an item
 _SCREEN = 14
@@ -89,14 +90,16 @@ def _report(checked: Checked, spelled: Spelling) -> Report:
     if of.decision == "not_compared" and not checked.accepted:
         first, *rest = (worded(line, spelled) for line in _why_not(of, checked.facts))
         return Report(f"not compared: {first}", lines=[Line("", line) for line in rest], facts=facts, is_dense=True)
-    said = [*_golden(of), *_these(of), *_others(of), *_further(of), _verdict(checked)]
-    lines = [Line("", worded(line, spelled)) for line in said if line]
+    said = [*_golden(of), *_these(of), *_others(of), *_further(of), *_next(checked)]
+    lines = [Line("", worded(line, spelled)) for line in said]
     n_shown = min(_SHOWN, _SCREEN - len(lines) - 3)  # the headline, the headings and how many more there are
     depth, n_more = checked.facts.cutoff, len(of.changed) - n_shown
     every = _changes(of, depth)
     some = replace(every, rows=every.rows[:n_shown], after=f"+{n_more} more (-v)" if n_more > 0 else "")
     tables, details = [some] if of.changed else [], [every] if n_more > 0 else []
-    return Report(_headline(of), tables=tables, lines=lines, facts=facts, details=details, is_dense=True)
+    word = "accepted" if checked.accepted else of.decision
+    verdict = Painted(word, _STYLES[word]) if word in _STYLES else None
+    return Report(_headline(of), verdict, tables=tables, lines=lines, facts=facts, details=details, is_dense=True)
 
 
 def _changes(of: CheckDecision, depth: int | None) -> Table:
@@ -196,14 +199,16 @@ def _further(of: CheckDecision) -> Iterator[str]:
         yield f"best accepted so far: {first.metric} {points(of.best, digits=3)}"
 
 
-def _verdict(checked: Checked) -> str:
+def _next(checked: Checked) -> Iterator[str]:
+    """Say what to do next."""
+    needed, decision = checked.check.needed, checked.check.decision
     if checked.accepted:
-        return f"accepted: {_mean(checked.check.metrics[0])}; commit {checked.facts.names[2]}"
-    needed = checked.check.needed
-    more = "more queries" if needed is None else f"{about_queries(needed)} like these"
-    still = f"open: whether other queries keep the margin; answer {more}, or leave out {_MARGIN}"
-    red = f"red: if this is what you want, repeat it with {_ACCEPT} and commit the file"
-    return {"red": red, "green": "green", "open": still}.get(checked.check.decision, "")
+        yield f"commit {checked.facts.names[2]}"
+    elif decision == "red":
+        yield f"if this is what you want, repeat it with {_ACCEPT} and commit the file"
+    elif decision == "open":
+        more = "more queries" if needed is None else f"{about_queries(needed)} like these"
+        yield f"it is open whether other queries keep the margin: answer {more}, or leave out {_MARGIN}"
 
 
 def _why_not(of: CheckDecision, facts: Facts) -> list[str]:

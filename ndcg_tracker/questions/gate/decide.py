@@ -385,7 +385,7 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     why = low_note(information, pass_alpha, "passed" if passes else "pass")
     if why is None and would_fail and not fails:
         why = low_note(information, levels.failing, "fail")
-    ways = Ways() if passes or fails else _needed(sample, test, margin, levels)
+    ways = Ways() if passes or fails else _needed(sample, test, margin, fail_below, levels)
     return Decision(
         rules=rules,
         t=test,
@@ -397,13 +397,15 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     )
 
 
-def _needed(sample: AnySample, test: TTest, margin: float, levels: Levels) -> Ways:
+def _needed(sample: AnySample, test: TTest, margin: float, fail_below: float, levels: Levels) -> Ways:
     """Return about how many groups like these would decide 4 times in 5, and how; the fewer count."""
-    if not isinstance(sample, Sample) or not sample.plans or test.mean is None:
+    pilot = sample.pilot
+    if pilot is None or test.mean is None:
         return Ways()
+    may_fail = test.mean < fail_below
     words: tuple[tuple[Literal["pass", "fail"], int | None], ...] = (
-        ("pass", sample.pilot.groups_for(test.mean + margin, 1 - levels.passing)),
-        ("fail", sample.pilot.turned.groups_for(-test.mean, levels.failing)),
+        ("pass", pilot.groups_for(test.mean + margin, 1 - levels.passing)),
+        ("fail", pilot.turned.groups_for(-test.mean, levels.failing) if may_fail else None),
     )
     ways = [Ways(max(n, sample.n + 1), word) for word, n in words if n is not None]
     return min(ways, key=lambda way: way.n or 0, default=Ways())

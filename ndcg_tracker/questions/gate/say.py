@@ -388,13 +388,7 @@ def _more_queries(decision: Decision) -> str:
     """
     as_judged = decision.others.get("zero", decision)
     ways = decision.ways if decision.ways.n is not None else as_judged.ways
-    if ways.n is not None and ways.word is not None:
-        return f"{about_queries(ways.n)} like these ({ways.word.upper()})"
-    facts: Mapping[str, Any] = {} if decision.why is None else decision.why.facts
-    n_nonzero, enough = facts.get("n_nonzero"), facts.get("enough")
-    if not n_nonzero or not enough or facts.get("of_labels") or facts.get("of_clusters") or _only_reason(decision):
-        return ""
-    return f"{about_queries(-(-enough * facts['n'] // n_nonzero))} like these"
+    return "" if ways.n is None or ways.word is None else f"{about_queries(ways.n)} like these ({ways.word.upper()})"
 
 
 def _wider_margin(decision: Decision) -> str:

@@ -111,14 +111,14 @@ def _change(name: str, spread: Spread, pilot: Pilot, margin: float, n: int) -> P
 
 
 def _by_runs(name: str, margin: float, queries: int | None, pair: PilotPair, spread: Spread) -> Plan:
-    sample, pilot = pair.sample, pair.sample.pilot
-    n, of = sample.n, _change("like these", spread, pilot, margin, sample.n)
+    n, pilot = pair.sample.n, pair.pilot
+    of = _change("like these", spread, pilot, margin, n)
     further = queries or (_MORE if n < _MORE else None)
     fewest, n_labels = of.needed, None
     if fewest is not None:
         of = replace(of, needed_least=max(1, round(fewest / pilot.off_by)), needed_most=round(fewest * pilot.off_by))
         n_labels = None if pair.labels_each is None else round(max(fewest - n, 0) * pair.labels_each)
-    others = {other: each.pilot for other, each in pair.others.items() if other != name}
+    others = {other: each for other, each in pair.others.items() if other != name}
     wider = next((one for one in MARGINS if one > margin), margin)
     cheaper = list[Cheaper]()
     for pilots, one in ((others, margin), ({name: pilot}, wider), (others, wider)):

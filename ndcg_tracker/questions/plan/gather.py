@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.compare.sample import Sample
     from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.storage.store import ReadTransaction
 
 _CHEAPER = ("ndcg", "RR", "AP")
@@ -29,12 +30,13 @@ _CHEAPER = ("ndcg", "RR", "AP")
 class PilotPair:
     """The differences of two runs.
 
-    ``others``: those of further metrics from 0 to 1. ``labels_each``: about how many items of a group are among the
-    first of either run, None if items are not known.
+    ``pilot``: what they show of further ones; ``others``: the same of further metrics from 0 to 1. ``labels_each``:
+    about how many items of a group are among the first of either run, None if items are not known.
     """
 
     sample: Sample
-    others: Mapping[str, Sample]
+    pilot: Pilot
+    others: Mapping[str, Pilot]
     labels_each: float | None
     dataset: str
 
@@ -51,8 +53,8 @@ def gathered(
         raise NotComparableError(NOT_COMPARABLE[why], advice=f"see ndcg-track compare {baseline} {candidate}")
     if results.no_inference is not None:
         raise InputError(f"{sentence(results.no_inference)}; so no plan applies", where=metric.requested_as)
-    sample = results.sample
-    if not sample.plans:
+    sample, pilot = results.sample, results.sample.pilot
+    if sample.repeats is not None or pilot is None:
         raise InputError("a plan goes by two single runs, and without drawn answers", advice="name two runs")
     further = compared(tx, baseline, [candidate], every)[0].results
     first, second = (arm.runs[0] for arm in pair.both.arms)
@@ -60,11 +62,11 @@ def gathered(
     with suppress(NdcgTrackerError):  # lists that are not stored
         diff = runs_diff(tx, first, second, depth=metric.cutoff or 10)
         labels_each = None if diff.overlap is None else min(diff.depth, longest) * (2 - diff.overlap)
-    others = {of.requested_as or of.metric: of.sample for of in further if _may_be_cheaper(of)}
-    return PilotPair(sample, others, labels_each, pair.comparison.dataset)
+    others = {of.requested_as or of.metric: each for of in further if (each := of.sample.pilot) and _may_be_cheaper(of)}
+    return PilotPair(sample, pilot, others, labels_each, pair.comparison.dataset)
 
 
 def _may_be_cheaper(results: PairedResults) -> bool:
     metric = parse_metric(results.metric)
     is_known = metric.measure in _CHEAPER and metric.limits == (0.0, 1.0)
-    return is_known and results.no_inference is None and results.sample.plans
+    return is_known and results.no_inference is None

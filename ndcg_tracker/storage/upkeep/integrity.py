@@ -163,6 +163,12 @@ def engine_damage(connection: Connection) -> list[str]:
     return damage + [f"{table}: rows that refer to nothing" for table in sorted(strays)]
 
 
+def damage_in(connection: Connection, bulk: Bulk) -> list[str]:
+    """Return one sentence per kind of damage in the database, none if it is intact."""
+    whole = (engine_damage, schema_damage, broken_references, malformed_objects, lost_records)
+    return [line for look in whole for line in look(connection)] or differing_values(connection, bulk)
+
+
 @dataclass(slots=True)
 class Written:
     """Everything a transaction has created: content digests by the ids of runs and label sets, and other ids.

@@ -65,18 +65,18 @@ def test_all_well(check: Check) -> None:
     printed = check(results())
     assert (printed.code, printed.err) == (0, READ)
     assert printed.out == (
-        "40 of 40 queries as before: RR@10 0.621 -> 0.621, hit@5 1.000 -> 1.000\n"
+        "green: 40 of 40 queries as before: RR@10 0.621 -> 0.621, hit@5 1.000 -> 1.000\n"
         "these 40 queries: RR@10 +0.000, within the tolerance of 0.02\n"
         "no answer: 1 of 1 queries without an answer return nothing\n"
-        "green\n"
     )
+    assert check(results(), "-q").out == printed.out.partition("\n")[0] + "\n"
 
 
 def test_flips_by_the_first_metric(check: Check) -> None:
     printed = check(results(MOVED), "--metric", "hit@5,ndcg@10")
     assert (printed.code, printed.err) == (3, READ)
     assert printed.out == (
-        "37 of 40 queries as before, 3 changed: hit@5 1.000 -> 0.925, ndcg@10 0.718 -> 0.695\n"
+        "red: 37 of 40 queries as before, 3 changed: hit@5 1.000 -> 0.925, ndcg@10 0.718 -> 0.695\n"
         "change  query               item     rank\n"
         "worse   webhook retries     kb-1#c1  2 -> 10\n"
         "worse   rotate signing key  kb-2#c1  3 -> 9\n"
@@ -85,7 +85,7 @@ def test_flips_by_the_first_metric(check: Check) -> None:
         "other queries: the drop could be up to 0.21 (95%). In a set of 40, drops of 0.08 are stopped 4 times in 5.\n"
         "no answer: 1 of 1 queries without an answer return nothing\n"
         "lost, net: b (category) 2\n"
-        "red: if this is what you want, repeat it with --accept and commit the file\n"
+        "if this is what you want, repeat it with --accept and commit the file\n"
     )
     assert check(results({"rate limits": 10}), "-m", "hit@5").code == 0  # one of hits may always be lost
 
@@ -155,11 +155,14 @@ def test_the_baseline_is_a_file_for_reviews(check: Check, monkeypatch: pytest.Mo
     assert first.startswith('{"query": "api pagination", "RR@10": 1.0, "hit@5": 1.0, "ranked": ["kb-0#c1", "kb-0#x0", ')
     assert last == '{"query": "weather on mars", "no answer": 1.0, "ranked": [], "labels": "74234e98afe7"}'
     before = check.baseline
-    assert check(results(), "--accept").out.endswith("accepted: RR@10 0.621 -> 0.621; commit baseline.jsonl\n")
+    assert check(results(), "--accept", "-q").out == (
+        "accepted: 40 of 40 queries as before: RR@10 0.621 -> 0.621, hit@5 1.000 -> 1.000\n"
+    )
     assert check.baseline == before
     accepted = check(results(MOVED), "--accept")
     assert accepted.code == 0
-    assert accepted.out.endswith("accepted: RR@10 0.621 -> 0.595; commit baseline.jsonl\n")
+    assert accepted.out.startswith("accepted: 36 of 40 queries as before, 4 changed: RR@10 0.621 -> 0.595")
+    assert accepted.out.endswith("\ncommit baseline.jsonl\n")
     assert '"best": {"RR@10": 0.6208, "hit@5": 1.0}' in check.baseline[0]
     monkeypatch.setenv("CI", "true")
     assert check(results(), "--accept").err == (
@@ -174,7 +177,8 @@ def test_it_starts_without_the_heavy_libraries(check: Check) -> None:
         "print(code, [name for name in ('pandas', 'pyarrow', 'sqlalchemy', 'sqlite3', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("green\n0 []\n")
+    assert done.stdout.startswith("green: ")
+    assert done.stdout.endswith("\n0 []\n")
     assert not [path.name for path in check.folder.iterdir() if path.suffix == ".db"]
 
 
@@ -202,11 +206,10 @@ def test_the_golden_set_may_change(check: Check) -> None:
     assert (printed.code, printed.out.splitlines()) == (
         0,
         [
-            "39 of 39 queries as before: RR@10 0.624 -> 0.624, hit@5 1.000 -> 1.000",
+            "green: 39 of 39 queries as before: RR@10 0.624 -> 0.624, hit@5 1.000 -> 1.000",
             "golden set: 1 query new, 1 query gone, labels of 1 changed; gone: 'api pagination' (was 1.000)",
             "these 39 queries: RR@10 +0.000, within the tolerance of 0.02",
             "no answer: 1 of 1 queries without an answer return nothing",
-            "green",
         ],
     )
     assert check({**results(), "what is new": []}, "--accept").code == 0
@@ -236,7 +239,7 @@ def test_another_metric_needs_no_new_baseline(check: Check) -> None:
     assert '"depth": 50}' in check.baseline[0]
     assert check(results(), "--metric", "map", "--accept").code == 0
     assert '"depth": null}' in check.baseline[0]
-    assert check(results()).out.startswith("40 of 40 queries as before: map 0.621 -> 0.621\n")
+    assert check(results()).out.startswith("green: 40 of 40 queries as before: map 0.621 -> 0.621\n")
 
 
 def test_a_baseline_edited_by_hand_is_told(check: Check) -> None:
@@ -274,7 +277,7 @@ def test_a_query_may_hold_what_ends_lines_elsewhere(check: Check) -> None:
     query = "rate\u2028limits\x85now"
     check.golden([*golden(), {"question": query, "expected_chunk_ids": ["kb-3#c1"], "category": "a"}])
     assert check({**results(), query: ["kb-3#c1"]}, "--accept").code == 0
-    assert check({**results(), query: ["kb-3#c1"]}).out.startswith("41 of 41 queries as before: ")
+    assert check({**results(), query: ["kb-3#c1"]}).out.startswith("green: 41 of 41 queries as before: ")
 
 
 def test_queries_without_an_answer_have_a_line_of_their_own(check: Check) -> None:
@@ -353,7 +356,7 @@ def test_a_margin_is_about_other_queries(check: Check) -> None:
         "stopped 4 times in 5.",
     )
     assert re.fullmatch(
-        r"open: whether other queries keep the margin; answer about [\d,]+ queries like these, or leave out "
+        r"it is open whether other queries keep the margin: answer about [\d,]+ queries like these, or leave out "
         r"--margin",
         verdict,
     )
@@ -411,8 +414,10 @@ def test_a_job_of_github_gets_the_screen_and_a_report(check: Check, monkeypatch:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     assert check(results(MOVED), "--junit", "report.xml").code == 3
     lines = summary.read_text().splitlines()
-    assert lines[0] == "### 36 of 40 queries as before, 4 changed: RR@10 0.621 -&gt; 0.595, hit@5 1.000 -&gt; 0.925"
-    assert "- red: if this is what you want, repeat it with --accept and commit the file" in lines
+    assert (
+        lines[0] == "### red: 36 of 40 queries as before, 4 changed: RR@10 0.621 -&gt; 0.595, hit@5 1.000 -&gt; 0.925"
+    )
+    assert "- if this is what you want, repeat it with --accept and commit the file" in lines
     assert "<details><summary>details</summary>" in lines
     suite = ElementTree.parse(check.folder / "report.xml").getroot()[0]
     failure = suite.find("testcase/failure")

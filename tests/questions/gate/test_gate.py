@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -14,11 +15,14 @@ from populations import ALL, LONG, Record, graded, repeats, standard_errors
 from rates import fails, passes
 from samples import decided, decided_set
 
+from ndcg_tracker.compare.sample import AnySample, Sample, Strata
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.questions.gate.decide import Rules, decide
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.words.notes import Note
 
@@ -80,6 +84,57 @@ def test_the_groups_needed_decide_4_times_in_5(mean: float) -> None:
     rows = np.random.default_rng(2).choice(delta, (200, found.ways.n))
     share = (passes(rows, 0.01) if found.ways.word == "pass" else fails(rows, 0.01)).mean()
     assert share == pytest.approx(0.8, abs=0.05 + 3.3 * math.sqrt(0.8 * 0.2 / 200))
+
+
+Drawing = Callable[[np.random.Generator, float], AnySample]
+LIMITS = (-1.0, 1.0)
+
+
+def suite(rng: np.random.Generator, times: float) -> AnySample:
+    parts = ((0.05, 0.15, 60), (-0.05, 0.2, 300))
+    return Strata({str(n): Sample(rng.normal(mean, sd, round(n * times)).clip(-1, 1)) for mean, sd, n in parts}, LIMITS)
+
+
+def sparse_suite(rng: np.random.Generator, times: float) -> AnySample:
+    values = [rng.choice([-0.3, 0.0, 0.3], round(n * times), p=[0.075, 0.85, 0.075]) for n in (100, 200)]
+    return Strata({str(n): Sample(of, limits=LIMITS) for n, of in enumerate(values)}, LIMITS)
+
+
+def clusters(rng: np.random.Generator, times: float) -> AnySample:
+    codes = np.repeat(np.arange(round(80 * times)), 5)
+    delta = rng.normal(0, 0.1, codes[-1] + 1)[codes] + rng.normal(0, 0.1, codes.size)
+    return Sample(delta.clip(-1, 1), clusters=codes, limits=LIMITS)
+
+
+def arms(rng: np.random.Generator, times: float) -> AnySample:
+    n = round(200 * times)
+    one, other = (0.5 + rng.normal(0, 0.004, (4, 1)) + rng.normal(0, 0.1, (4, n)) for _ in range(2))
+    other += rng.normal(0, 0.15, n)
+    return Sample(other.mean(axis=0) - one.mean(axis=0), repeats=(one, other), limits=LIMITS)
+
+
+def learned(rng: np.random.Generator, times: float) -> AnySample:
+    delta = rng.normal(rng.normal(0, 0.004 * math.sqrt(2)), 0.2, round(300 * times))
+    return Sample(delta.clip(-1, 1), training=RunVariance(20, 0.004**2), limits=LIMITS)
+
+
+@pytest.mark.parametrize("drawing", [suite, sparse_suite, clusters, arms, learned])
+def test_so_do_those_of_suites_clusters_and_repeats(drawing: Drawing) -> None:
+    pilots = [drawing(np.random.default_rng(seed), 1.0).pilot for seed in range(6)]
+    needed = sorted(math.inf if of is None else of.groups_for(0.02) or math.inf for of in pilots)
+    rng, times = np.random.default_rng(9), needed[2] / drawing(np.random.default_rng(9), 1.0).n
+    assert 1.5 < times < 15
+    share = np.mean([decide(drawing(rng, times), Rules(0.02)).whole == "pass" for _ in range(100)])
+    assert share == pytest.approx(0.8, abs=0.05 + 3.3 * math.sqrt(0.8 * 0.2 / 100))
+
+
+def test_what_no_number_of_groups_decides() -> None:
+    noise = np.random.default_rng(1).normal(0, 0.1, (4, 400))
+    levels = np.array([[0.1], [0.2], [0.3], [0.4]])  # trainings vary more than any number of queries averages out
+    apart = decide(Sample(noise[0], repeats=(noise + levels, noise[::-1] + levels)), Rules(0.01))
+    assert (apart.decision, apart.ways.n, to_decide(apart).startswith("about")) == ("inconclusive", None, False)
+    equal = decide(Strata({"a": Sample(np.full(9, 0.25)), "b": Sample(noise[0])}, LIMITS), Rules(0.01))
+    assert (equal.decision, equal.ways.n) == ("inconclusive", None)  # equal values say nothing about further ones
 
 
 def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
