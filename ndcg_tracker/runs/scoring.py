@@ -436,20 +436,23 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
     tx.write.runs.restored(run.id, run.digest)
     if has_results:
         return
-    of_run = tx.evaluations.of_run(run.id)
-    for label_set in tx.labels.sets(run.dataset_id, None):
-        evaluations = {
-            evaluation.metric: evaluation.id for evaluation in of_run if evaluation.label_set_id == label_set.id
-        }
-        if not evaluations:
-            continue
-        metrics = [parse_metric(text) for text in evaluations]
-        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(None):
-            tx.write.evaluations.refill(
-                evaluations[str(result.metric)],
-                group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
-                **_of_groups(result),
-            )
+    for evaluation, result, _ in computed_again(tx, [(run, tx.evaluations.of_run(run.id))], None):
+        ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
+        tx.write.evaluations.refill(evaluation.id, group_ids=ids, **_of_groups(result))
+
+
+def computed_again(
+    tx: ReadTransaction, runs: Sequence[tuple[RunRecord, Sequence[EvaluationRecord]]], weights: GroupWeights | None
+) -> Iterator[tuple[EvaluationRecord, GroupResults, TieBounds]]:
+    """Yield evaluations of runs of a dataset with their results and tie bounds, computed from items and labels."""
+    for label_set in tx.labels.sets(runs[0][0].dataset_id, None) if runs else ():
+        labels = label_source(tx, label_set)
+        for run, evaluations in runs:
+            of_set = [evaluation for evaluation in evaluations if evaluation.label_set_id == label_set.id]
+            if of_set:
+                scores = stored_scores(tx, run, [parse_metric(of.metric) for of in of_set], labels())
+                for evaluation, (result, bounds) in zip(of_set, scores.results(weights), strict=True):
+                    yield evaluation, result, bounds
 
 
 def _of_groups(result: GroupResults) -> dict[str, Any]:

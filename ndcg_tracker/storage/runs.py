@@ -288,10 +288,10 @@ class RunReads(TransactionPart):
 
     def _sums(self, run_id: sa.Column[Any], number: sa.ColumnElement[Any], runs: Sequence[RunRecord]) -> dict[int, int]:
         """Return the sum of a number over the rows of each run, without the runs that have no row."""
-        query = sa.select(run_id, sa.func.sum(number)).group_by(run_id)
+        query = sa.select(run_id, sa.func.sum(number).label("total")).group_by(run_id)
         parts = ([run.id for run in runs[first : first + FEW]] for first in range(0, len(runs), FEW))
         rows = (row for part in parts for row in self._session.rows(query.where(run_id.in_(part))))
-        return {row[0]: int(row[1] or 0) for row in rows}
+        return {row.run_id: int(row.total or 0) for row in rows}
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
@@ -335,21 +335,18 @@ class RunWrites(TransactionPart):
         """Create a run, still without items, and return its id (see ``insert``)."""
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
+            **{name: details.get(name) for name in RunDetails.__annotations__},
             "dataset_id": dataset_id,
             "dataset": self._datasets.with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
-            "source": details.get("source"),
             "git_commit": checked_commit(details.get("git_commit")),
             "parameters": checked_object("parameters", details.get("parameters") or {}),
             "tags": checked_object("tags", details.get("tags") or {}),
             "n_groups": 0,
             "n_items": 0,
-            "sampled": details.get("sampled"),
             "stored_by": self.storer(),
-            "groups_share": details.get("groups_share"),
-            **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
         self._session.made.runs[run_id] = ""
