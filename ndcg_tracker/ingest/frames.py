@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
-from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -44,7 +43,8 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.records import Records
+from ndcg_tracker.ingest.plain import cell_number, id_bytes
+from ndcg_tracker.ingest.records import Records, plain_cell
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
@@ -128,9 +128,9 @@ def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[R
     cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
 
     def column(place: int, role: str) -> Any:
-        if not records.is_text or role in IDS:
+        if role in IDS:
             return cells[place]
-        return [_read(_number_in, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
+        return [_read(cell_number, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
 
     opened = Table(records.header, column, places=records.places)
     return _rows(_with_items(opened, columns), columns, wanted), records.places
@@ -149,11 +149,6 @@ def _with_items(frame: Table, columns: Columns) -> Table:
         return [_read(span_item, cells, row, frame.places) for row, cells in rows]
 
     return replace(frame, header=[*frame.header, "item"], column=column)
-
-
-def _number_in(cell: object, role: str) -> float | None:
-    text = str(cell).strip(" \t").encode()
-    return number(text, role) if text else None
 
 
 def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
@@ -480,24 +475,9 @@ def _ids(values: Any, name: str) -> list[str | None]:
     """Return ids of mixed types as text: strings as they are, whole numbers in decimal."""
     ids: list[str | None] = []
     for row, value in enumerate(values):
-        if isinstance(value, (bytes, np.bytes_)):
-            value = value.decode(errors="surrogateescape")
-        if value is None or value != value or type(value).__name__ == "NAType":
-            ids.append(None)
-            continue
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-            value = str(int(value))
-        if isinstance(value, UUID):
-            value = str(value)
-        if not isinstance(value, str):
-            kind = type(value).__name__
-            raise InputError(f"{shown(name)} holds a {kind}; ids are text or whole numbers", where=f"row {row + 1}")
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"{shown(name)} is not valid text", where=f"row {row + 1}", advice="write ids as UTF-8"
-                ) from None
-        ids.append(str(value))
+        cell = plain_cell(value, nan_is_null=True)
+        try:
+            ids.append(None if cell is None else id_bytes(cell, name).decode())
+        except WrongValueError as error:
+            raise error.at(f"row {row + 1}") from None
     return ids

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import compress
-from math import isfinite, nan
+from math import isfinite
 from typing import BinaryIO
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import WrongValueError, number
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about, header_of
+from ndcg_tracker.ingest.plain import cell_number, kind_of
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
     cell_id,
     checked_text,
-    kind_of,
     opened_records,
     place_of,
 )
@@ -114,8 +114,7 @@ def _table(records: Records, columns: GroupColumns) -> GroupTable:
         key, *rest = cells
         group = cell_id(key, "group")
         if chosen.weight is not None:
-            cell = rest.pop(0)
-            weights.append(text_weight(cell) if records.is_text and isinstance(cell, str) else group_weight(cell))
+            weights.append(group_weight(rest.pop(0)))
         return group, [attribute(cell, name) for name, cell in zip(names, rest, strict=True)]
 
     found = records.by_key(wanted, facts, lambda key: f"group {shown(key)}")
@@ -167,36 +166,15 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
     return _Chosen(at_group, at_weight, attributes)
 
 
-def text_weight(cell: str) -> float:
-    """Return the weight that a cell of a text file holds, NaN for an empty one (WrongValueError: see ``group_weight``).
-
-    >>> text_weight(" 2.5 "), text_weight("")
-    (2.5, nan)
-    """
-    stripped = cell.strip(" \t")
-    if not stripped:
-        return nan
-    return group_weight(number(stripped.encode(), "weight"))
-
-
-def group_weight(value: object) -> float:
-    """Return the weight that a value is, NaN for None.
+def group_weight(cell: object) -> float:
+    """Return the weight that a cell holds, NaN for none.
 
     Raises: WrongValueError for anything but a number from 0 to ``MAX_WEIGHT``.
 
-    >>> group_weight(3), group_weight(None)
-    (3.0, nan)
+    >>> group_weight(3), group_weight(" 2.5 "), group_weight(None)
+    (3.0, 2.5, nan)
     """
-    if value is None:
-        return nan
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise WrongValueError(f"the weight is {kind_of(value)}", advice="write a number, or null for none")
-    try:
-        weight = float(value)
-    except OverflowError:
-        raise WrongValueError("the weight is too large for a double", advice="use a finite number") from None
-    if not isfinite(weight):
-        raise WrongValueError(f"the weight is {weight}", advice="use a finite number, or null for none")
+    weight = cell_number(cell, "weight")
     if weight < 0:
         raise WrongValueError("the weight is negative; weights are 0 or more")
     if weight > MAX_WEIGHT:
