@@ -361,6 +361,28 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     return header.index(name)
 
 
+def roles_in(
+    header: Sequence[str], asked: Mapping[str, str | None], refused: Refused, required: Sequence[str] = ()
+) -> dict[str, int]:
+    """Return the place of each role that has a column: the name that was given, its own, or for ids a convention's.
+
+    Raises: the error of ``refused`` for one that was given or is required and is absent, that is there twice, or that
+    is the column of two roles.
+    """
+    places: dict[str, int] = {}
+    for role, given in asked.items():
+        name = column_about(role, given, header, refused) if role in IDS else given or (role in header and role)
+        if not name and role not in required:
+            continue
+        place = place_of(header, name or role, role, refused)
+        taken = next((other for other, at in places.items() if at == place), None)
+        if taken is not None:
+            what = f"column {shown(header[place])} cannot be both the {taken} and the {role}"
+            raise refused(what, advice=f"name another one with {argument(role)}")
+        places[role] = place
+    return places
+
+
 def cell_id(value: object, role: str) -> str:
     """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
 

@@ -237,9 +237,7 @@ def test_an_array_of_records_is_a_table() -> None:
     assert run(records[:1] * 2, columns=columns) == (
         "record 2: item 'a' of group 'q' is in record 1 already; keep one of the two" + OR_ALLOW
     )
-    assert run([{"group": "q", "score": "1"}]) == (
-        "record 1: the score is text; write a number, or null for none"
-    )
+    assert run([{"group": "q", "score": "1"}]) == ("record 1: the score is text; write a number, or null for none")
     assert run([{"group": "q", "item": ["a"], "score": [1, 2]}]) == (
         "record 1: the lists of group 'q' differ in length ('item' 1, 'score' 2); give one value per item in each list"
     )

@@ -310,9 +310,7 @@ def test_whole_numbers_that_came_as_fractions_are_told() -> None:
     assert run(lines(rows[0], rows[1] | {"item": 8.5})) == (
         "2: the item id is a fraction; ids are text or whole numbers"
     )
-    assert run(lines(rows[0] | {"item": 2.0**53})) == (
-        "1: the item id is a fraction; ids are text or whole numbers"
-    )
+    assert run(lines(rows[0] | {"item": 2.0**53})) == ("1: the item id is a fraction; ids are text or whole numbers")
 
 
 def test_names_that_do_not_fit() -> None:
