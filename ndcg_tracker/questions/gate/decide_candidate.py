@@ -232,8 +232,8 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comparison: Comparison) -> list[Note]:
     """Return a note with the command that settles what unjudged items leave open."""
-    left = decision.unjudged
-    if left is None or decision.decision != "inconclusive" or decision.of_zero in (None, "inconclusive"):
+    left, (low, high) = decision.unjudged, decision.open_delta
+    if left is None or not left.n_items or decision.decision != "inconclusive" or low == high:
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items

@@ -43,7 +43,7 @@ from ndcg_tracker.questions.gate.result import (
     question_digest,
     recording,
 )
-from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
+from ndcg_tracker.questions.gate.say import gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
@@ -54,8 +54,6 @@ from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.questions.gate.decide import Word
     from ndcg_tracker.questions.gate.result import Look
     from ndcg_tracker.storage.records import DecisionRecord, PolicyRecord, RunRecord, SuiteDecisionRecord
@@ -463,9 +461,3 @@ class GateResult(Answer):
 
     def _said(self) -> Said:
         return gate_said(self.gated)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row: both runs, the metric, and the decision with its numbers."""
-        import pandas as pd
-
-        return pd.DataFrame([gate_row(self.gated)])

@@ -114,28 +114,21 @@ class Drift:
     """How far accepted candidates have moved away from the run of a baseline alias, as the decisions recorded it.
 
     ``alias``: without the @. ``pinned_run``: the run that it stands for, since ``pinned_at_utc``. ``n_accepted``: the
-    number of candidates that PASSed against that run, ``latest_accepted``: the last of them, ``latest_delta``: its
-    delta against the pinned run. ``n_overridden``, ``latest_overridden``, ``latest_overridden_delta``: the same for
-    candidates that did not PASS and were overridden. ``n_moves``: how often the alias was moved to a candidate that
-    PASSed or was overridden, ``n_moves_overridden``: how many of those were overridden. ``first_run``: the run before
-    the moves, ``moved_delta``: the sum of the deltas of those candidates, ``total_delta``: that sum plus the present
-    delta. Undefined values are None.
+    number of candidates that PASSed against that run, ``n_overridden``: of those that were overridden without a PASS.
+    ``n_moves``: how often the alias was moved to a candidate of either kind. ``first_run``: the run before the moves,
+    ``moved_delta``: the sum of the deltas of those candidates, ``total_delta``: that sum plus the present delta.
+    Undefined values are None.
     """
 
     alias: str
     pinned_run: str
     pinned_at_utc: str
     n_accepted: int = 0
-    latest_accepted: str | None = None
-    latest_delta: float | None = None
+    n_overridden: int = 0
     n_moves: int = 0
     first_run: str | None = None
     moved_delta: float | None = None
     total_delta: float | None = None
-    n_overridden: int = 0
-    latest_overridden: str | None = None
-    latest_overridden_delta: float | None = None
-    n_moves_overridden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +261,8 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
     let_through = [
         decision for decision in earlier if decision.decision == "pass" or decision.acknowledged_by is not None
     ]
-    newest: dict[str, DecisionRecord] = {}
-    for decision in let_through:
-        if decision.baseline_run_id == pin.run_id:
-            newest.pop(decision.candidate_run, None)  # in the order of the latest decisions
-            newest[decision.candidate_run] = decision
-    accepted = [decision for decision in newest.values() if decision.decision == "pass"]
-    overridden = [decision for decision in newest.values() if decision.decision != "pass"]
+    newest = {of.candidate_run: of.decision for of in let_through if of.baseline_run_id == pin.run_id}
+    n_accepted = sum(decision == "pass" for decision in newest.values())
     moves = _moves(let_through, pin.run_id)
     deltas = [move.delta for move in moves if move.delta is not None]
     is_known = bool(moves) and len(deltas) == len(moves)
@@ -283,17 +271,12 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
         pin.name,
         pin.run,
         pin.updated_at_utc,
-        n_accepted=len(accepted),
-        latest_accepted=accepted[-1].candidate_run if accepted else None,
-        latest_delta=accepted[-1].delta if accepted else None,
+        n_accepted=n_accepted,
+        n_overridden=len(newest) - n_accepted,
         n_moves=len(moves),
         first_run=moves[-1].baseline_run if moves else None,
         moved_delta=moved_delta,
         total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
-        n_overridden=len(overridden),
-        latest_overridden=overridden[-1].candidate_run if overridden else None,
-        latest_overridden_delta=overridden[-1].delta if overridden else None,
-        n_moves_overridden=sum(move.decision != "pass" for move in moves),
     )
 
 
