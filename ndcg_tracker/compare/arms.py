@@ -143,6 +143,14 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
     return Arm(reference, tuple(runs), tuple(left_out))
 
 
+def refuse_shared_runs(baseline: Arm, candidate: Arm) -> None:
+    """Raise InputError for a run that is in both arms."""
+    both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
+    if both:
+        what = f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}"
+        raise InputError(what, advice="give each arm its own runs")
+
+
 def tags_of(arm: str) -> dict[str, str]:
     """Return the tags that the runs of an arm have in common (ReferenceNotFoundError for another form)."""
     pairs = [text.partition("=") for text in _NEXT_TAG.split(arm.removeprefix(ARM))]

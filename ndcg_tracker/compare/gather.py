@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import words
-from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
+from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, refuse_shared_runs, retraining_note
 from ndcg_tracker.compare.decide import Attributes, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.gather_results import (
     mean_share,
@@ -186,12 +186,7 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
     options.refuse(arms=True)
-    both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
-    if both:
-        raise InputError(
-            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
-            advice="give each arm its own runs",
-        )
+    refuse_shared_runs(baseline, candidate)
 
 
 def comparable_others(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.compare.results import ItemMove
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.join import judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
-Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged"]
 
 KINDS: tuple[Kind, ...] = ("moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged")
 """What can happen to an item.
 
-``entered`` and ``left``: only one run has it. ``label``: its grade changed, or it has a grade in only one label set.
-``moved_up`` and ``moved_down``: its rank changed. ``same_rank``: its rank is the same; if its contribution still
-changed, the ideal of the group or the items with equal scores around it have changed. ``unjudged``: it has no label, at
-whatever rank.
+``entered`` and ``left``: only one run has it; of repeats, more in one arm than in the other. ``label``: its grade
+changed, or it has a grade in only one label set. ``moved_up`` and ``moved_down``: its rank changed. ``same_rank``: its
+rank is the same; if its contribution still changed, the ideal of the group or the items with equal scores around it
+have changed. ``unjudged``: it has no label, at whatever rank.
 """
 MOVED_UP, MOVED_DOWN, ENTERED, LEFT, LABEL, SAME_RANK, UNJUDGED = range(len(KINDS))
 
@@ -44,18 +43,19 @@ class ItemChanges:
     """Items of two runs, one row per (group, item).
 
     ``groups``: int64, shape (n,), the place of the group as the caller numbers groups. ``item_keys``: n ids.
-    ``in_baseline`` and ``in_candidate``: bool, whether the run has the item. ``rank_baseline`` and ``rank_candidate``:
-    int64, 0 where the run does not have it or the metric takes it out of the list. ``grade_baseline`` and
+    ``listed_baseline`` and ``listed_candidate``: float64, the share of the arm's runs that have the item.
+    ``rank_baseline`` and ``rank_candidate``: int64, of several runs their mean, 0 where no run has the item or the
+    metric takes it out of the list. ``grade_baseline`` and
     ``grade_candidate``: float64, NaN where the run does not have it or it is unjudged. ``contribution_baseline`` and
     ``contribution_candidate``: float64, its part of the group's value, 0 where it has no rank.
     """
 
     groups: Index
     item_keys: Keys
-    in_baseline: Mask
-    in_candidate: Mask
-    rank_baseline: Index
-    rank_candidate: Index
+    listed_baseline: Floats
+    listed_candidate: Floats
+    rank_baseline: Index | Floats
+    rank_candidate: Index | Floats
     grade_baseline: Floats
     grade_candidate: Floats
     contribution_baseline: Floats
@@ -69,7 +69,7 @@ class ItemChanges:
     @property
     def grades(self) -> Floats:
         """The grade of each item, in the candidate's labels where the candidate has it: float64, NaN for unjudged."""
-        return np.where(self.in_candidate, self.grade_candidate, self.grade_baseline)
+        return np.where(self.listed_candidate > 0, self.grade_candidate, self.grade_baseline)
 
     @property
     def kinds(self) -> NDArray[np.int8]:
@@ -80,8 +80,8 @@ class ItemChanges:
         kinds[after > before] = MOVED_DOWN
         unjudged_before, unjudged_after = np.isnan(self.grade_baseline), np.isnan(self.grade_candidate)
         kinds[(self.grade_baseline != self.grade_candidate) & ~(unjudged_before & unjudged_after)] = LABEL
-        kinds[~self.in_baseline] = ENTERED
-        kinds[~self.in_candidate] = LEFT
+        kinds[self.listed_candidate > self.listed_baseline] = ENTERED
+        kinds[self.listed_candidate < self.listed_baseline] = LEFT
         kinds[unjudged_before & unjudged_after] = UNJUDGED
         return kinds
 
@@ -107,8 +107,8 @@ class ItemChanges:
         return ItemChanges(
             self.groups[rows],
             self.item_keys.take(rows),
-            self.in_baseline[rows],
-            self.in_candidate[rows],
+            self.listed_baseline[rows],
+            self.listed_candidate[rows],
             self.rank_baseline[rows],
             self.rank_candidate[rows],
             self.grade_baseline[rows],
@@ -130,9 +130,7 @@ class ItemChanges:
 
     def largest_first(self) -> Index:
         """Return the rows, the largest contribution to a delta first; among equal ones the best rank: int64."""
-        ranks = [
-            np.where(rank == 0, np.iinfo(np.int64).max, rank) for rank in (self.rank_baseline, self.rank_candidate)
-        ]
+        ranks = [np.where(rank == 0, np.inf, rank) for rank in (self.rank_baseline, self.rank_candidate)]
         return np.lexsort((np.minimum(*ranks), -np.abs(self.contribution)))
 
 
@@ -161,8 +159,8 @@ def item_changes(
         wanted = baseline.contributions != _at(candidate.contributions, partner_of, 0.0)
         other_wanted = candidate.contributions != 0
     else:
-        other_wanted = within_cutoff(candidate)
-        wanted = within_cutoff(baseline) | _at(other_wanted, partner_of, False)
+        other_wanted = candidate.within > 0
+        wanted = (baseline.within > 0) | _at(other_wanted, partner_of, False)
     here = np.flatnonzero(wanted & (groups >= 0))
     there = np.flatnonzero(other_wanted & ~is_partner & (other_groups >= 0))
     mine = np.append(here, np.full(there.size, -1))
@@ -170,8 +168,8 @@ def item_changes(
     return ItemChanges(
         np.append(groups[here], other_groups[there]),
         Keys.joined([ranking.item_keys.take(here), other.item_keys.take(there)]),
-        mine >= 0,
-        theirs >= 0,
+        _at(baseline.listed, mine, 0.0),
+        _at(candidate.listed, theirs, 0.0),
         _at(baseline.ranks, mine, 0),
         _at(candidate.ranks, theirs, 0),
         _at(baseline.grades, mine, np.nan),
@@ -215,13 +213,7 @@ def remainder_of(delta: float, contributions: Floats) -> float:
     return left if abs(left) > ROUNDING * max(1.0, float(np.abs(contributions).sum())) else 0.0
 
 
-def within_cutoff(of_run: Contributions) -> Mask:
-    """Return which rows of a ranking are within the metric's cutoff."""
-    cutoff = of_run.metric.cutoff
-    return np.asarray((of_run.ranks > 0) & (of_run.ranks <= (of_run.ranks.size if cutoff is None else cutoff)))
-
-
-def _at(column: NDArray[Number], rows: Index, absent: float | bool) -> NDArray[Number]:
+def _at(column: NDArray[Any], rows: Index, absent: float | bool) -> NDArray[Any]:
     """Return a column at some rows, another value where the row is -1."""
     if not column.size:
         return np.full(rows.size, absent, dtype=column.dtype)

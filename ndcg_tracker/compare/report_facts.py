@@ -117,8 +117,8 @@ class ListedItem:
 
     item: str
     grade: float | None
-    rank_baseline: int | None
-    rank_candidate: int | None
+    rank_baseline: float | None
+    rank_candidate: float | None
     contribution_baseline: float | None
     contribution_candidate: float | None
 

@@ -149,8 +149,8 @@ class ItemMove:
     """One item of a group in two runs.
 
     ``grade``: None if it is unjudged. ``rank_baseline``, ``rank_candidate``: its rank from 1, None if the run does not
-    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run.
-    ``contribution``: its part of the group's delta, the second minus the first.
+    have it, of repeats the mean over those that have it. ``contribution_baseline``, ``contribution_candidate``: its
+    part of the group's result in each run. ``contribution``: its part of the group's delta, the second minus the first.
 
     >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).contribution
     -0.5
@@ -158,8 +158,8 @@ class ItemMove:
 
     item: str
     grade: float | None
-    rank_baseline: int | None
-    rank_candidate: int | None
+    rank_baseline: float | None
+    rank_candidate: float | None
     contribution_baseline: float
     contribution_candidate: float
     contribution: float

@@ -6,20 +6,21 @@ tests compare it with the kernel, which does not keep single items apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.mean import GroupValues
+from ndcg_tracker.metrics.kernel.mean import GroupValues, mean_values
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import LISTED, Metric
-from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings import Floats, Index, Mask, join
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, own_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import GroupedItems
+from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
 
 ADDITIVE = ("cg", "dcg", "ndcg")
 """The measures that are a sum of gain x discount over the items of a list."""
@@ -34,15 +35,18 @@ class Contributions:
     (n_items,), the rank from 1 under the metric's ``ties``, 0 for an item that the metric removes from the list. Under
     ``ties=average``, items of equal score share the first rank that they may have. ``grades``: float64, shape
     (n_items,), NaN for an unjudged item. ``contributions``: float64, shape (n_items,), gain x discount, for ndcg
-    divided by the ideal of the group.
+    divided by the ideal of the group. ``listed`` and ``within``: float64, shape (n_items,), the share of the repeats
+    that list the item, and that rank it within the cutoff: of a single run 1, and 0 or 1.
     """
 
     judged: JudgedRanking
     values: GroupValues
     groups: Index
-    ranks: Index
+    ranks: Index | Floats
     grades: Floats
     contributions: Floats
+    listed: Floats
+    within: Floats
 
     @property
     def metric(self) -> Metric:
@@ -106,7 +110,46 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
         has_ideal = ~values.empty & (values.ideal_dcg != 0)
         ideal = np.where(has_ideal, values.ideal_dcg, 1.0)
         terms = np.where(has_ideal[groups], terms / ideal[groups], 0.0)
-    return Contributions(judged, values, groups, ranks, grades, terms)
+    within = (ranks > 0) & (ranks <= (longest if metric.cutoff is None else metric.cutoff))
+    return Contributions(judged, values, groups, ranks, grades, terms, np.ones(ranks.size), within.astype(np.float64))
+
+
+def mean_contributions(parts: Sequence[Contributions]) -> Contributions:
+    """Return the mean contributions of the items over repeats of one system under the same labels.
+
+    An item adds nothing in a repeat that does not list it. Its rank is the mean over those that rank it: float64.
+
+    >>> from ndcg_tracker.rankings.ranking import LabelLists
+    >>> group, metric = Keys.from_strings("qq"), Metric.of("dcg", discount="position")
+    >>> labels = LabelLists.from_rows(group, Keys.from_strings("ab"), np.array([1.0, 0.0]))
+    >>> runs = [Ranking.from_rows(group, Keys.from_strings(items), np.array([2.0, 1.0])) for items in ("ab", "ca")]
+    >>> found = mean_contributions([contributions(join.judged(run, labels), metric) for run in runs])
+    >>> sorted(zip(found.judged.ranking.item_keys.to_list(), found.ranks.tolist(), found.contributions.tolist()))
+    [('a', 1.5, 0.75), ('b', 2.0, 0.0), ('c', 1.0, 0.0)]
+    """
+    if len(parts) == 1:
+        return parts[0]
+    rankings = [part.judged.ranking for part in parts]
+    hashes, firsts, codes = np.unique(
+        np.concatenate([ranking.pair_hashes for ranking in rankings]), return_index=True, return_inverse=True
+    )
+    keys = zip(*(ranking.keys_of(np.arange(ranking.n_items)) for ranking in rankings), strict=True)
+    groups, items = (Keys.joined(column).take(firsts) for column in keys)
+    whole = join.judged(Ranking.from_rows(groups, items, np.zeros(firsts.size)), parts[0].judged.labels)
+    values = mean_values([part.values for part in parts])
+    order = np.searchsorted(hashes, whole.ranking.pair_hashes)
+
+    def total(column: Sequence[Floats | Index | Mask]) -> Floats:
+        return group_sums(codes, np.concatenate(column), hashes.size)[order]
+
+    ranks = total([part.ranks for part in parts]) / np.maximum(total([part.ranks > 0 for part in parts]), 1)
+    grades = np.concatenate([part.grades for part in parts])[firsts][order]
+    of_groups = places_of(whole.ranking.group_keys, values.group_keys)[group_codes(whole.ranking.offsets)]
+    means = [
+        total([getattr(part, column) for part in parts]) / len(parts)
+        for column in ("contributions", "listed", "within")
+    ]
+    return Contributions(whole, values, of_groups, ranks, grades, *means)
 
 
 def _gains(judged: JudgedRanking, metric: Metric) -> Floats:

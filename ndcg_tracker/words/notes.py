@@ -17,7 +17,7 @@ Kind = Literal[
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
     "groups_of_judge", "few_drawn", "few_drawn_of_pair", "checked_ranks", "old_designs", "ungraded", "diagnostic",
     "no_mean_of_groups", "nothing_judged", "newer_labels", "ties", "tie_orders",
-    "no_alias", "same_run", "not_evaluated", "agreement_without_items", "one_repeat", "retraining",
+    "no_alias", "same_run", "not_evaluated", "agreement_without_items", "arm_means", "one_repeat", "retraining",
     "labels_changed", "no_common_pair", "agreement_of_items", "agreement_open", "newer_than_answers", "all_answered",
     "checkpoints", "equal_repeats",
     "slices_regressed", "small_slices_regressed", "without_cluster", "equal_metrics",

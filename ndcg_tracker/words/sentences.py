@@ -359,6 +359,10 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         "only by its name or with the tag stage=iteration"
     ),
     "equal_repeats": lambda runs, of: f"{in_a_row(list(runs))} of {of} have equal rankings: not independent repeats",
+    "arm_means": lambda arms: (
+        f"numbers are means over {' and '.join(f'{n} runs of {name}' for name, n in arms)}; "
+        "a rank is the mean over the runs that rank the item"
+    ),
     "one_repeat": "{run} is a single run, so the interval does not cover how much another training would differ".format,
     "retraining": _retraining,
     "budget_spent": "the budget is spent, so nothing is decided",

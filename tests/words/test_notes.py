@@ -78,6 +78,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"runs": ["base-0", "base-1"], "of": "tag:recipe=base"},
         "base-0 and base-1 of tag:recipe=base have equal rankings: not independent repeats",
     ),
+    "arm_means": (
+        {"arms": [("tag:arm=a", 2), ("tag:arm=b", 3)]},
+        "numbers are means over 2 runs of tag:arm=a and 3 runs of tag:arm=b; a rank is the mean over the runs that "
+        "rank the item",
+    ),
     "one_repeat": (
         {"run": "bm25"},
         "bm25 is a single run, so the interval does not cover how much another training would differ",

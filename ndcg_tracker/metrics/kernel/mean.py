@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings.grouping import first_codes
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, single_means
@@ -79,6 +81,31 @@ class GroupResults:
     def n_undefined(self) -> int:
         """How many groups have no value."""
         return int((self.reasons != DEFINED).sum())
+
+
+def mean_values(parts: Sequence[GroupValues]) -> GroupValues:
+    """Return the means over repeats of one system, group by group, undefined where that of a repeat is."""
+    first, *others = parts
+    if not others:
+        return first
+    keys = Keys.joined([part.group_keys for part in parts])
+    keys = keys.take(first_codes(keys)[1])
+    places = [places_of(keys, part.group_keys) for part in parts]
+
+    def each(column: str, absent: float) -> NDArray[Any]:
+        return np.stack([np.append(getattr(part, column), absent)[at] for part, at in zip(parts, places, strict=True)])
+
+    return replace(
+        first,
+        group_keys=keys,
+        values=each("values", np.nan).mean(axis=0),
+        dcg=each("dcg", np.nan).mean(axis=0),
+        ideal_dcg=each("ideal_dcg", np.nan).mean(axis=0),
+        reasons=each("reasons", EXTRA).max(axis=0).astype(np.int8),
+        empty=np.asarray(each("empty", False).any(axis=0)),
+        n_items=each("n_items", -1).min(axis=0).astype(np.int64),
+        labelled=np.asarray(each("labelled", False).any(axis=0)),
+    )
 
 
 def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> GroupResults:

@@ -68,16 +68,18 @@ def explain(
 ) -> ExplanationResult:
     """Explain which items, grades, ranks or labels cause the difference between two runs.
 
-    Parameters: ``baseline`` and ``candidate``: run references. ``group``: the group whose difference is split by item.
-    By default the difference between the means is added up over all groups by item, by grade, by rank and by what
-    happened. ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
-    ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the latest under which
-    both have the metric. Under two versions the change is also split into the parts of the ranking, the grades and the
-    coverage of the labels. ``top``: how many items to keep at either end over all groups, None for all. ``by``: a group
-    attribute, to show the change in each slice as well. ``labels``: a version for both runs, or "newest"; ``judge``:
-    whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not split into
-    items; InputError for a group without a result; NotComparableError, with the command that fixes it.
+    Parameters: ``baseline`` and ``candidate``: run references; of an arm of repeats (``tag:KEY=VALUE``) the mean is
+    explained. ``group``: the group whose difference is split by item. By default the difference between the means is
+    added up over all groups by item, by grade, by rank and by what happened. ``metric``: a cg, dcg or ndcg; by default
+    ndcg@10 if both runs have it, else the first that they share. ``labels_baseline`` and ``labels_candidate``: versions
+    of the labels for each run; by default the latest under which both have the metric. Under two versions the change is
+    also split into the parts of the ranking, the grades and the coverage of the labels. ``top``: how many items to keep
+    at either end over all groups, None for all. ``by``: a group attribute, to show the change in each slice as well.
+    ``labels``: a version for both runs, or "newest"; ``judge``: whose labels (see ``compare``). Raises:
+    ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group without a
+    result; NotComparableError, with the command that fixes it.
     """
+    from ndcg_tracker.compare.arms import arms_of
     from ndcg_tracker.questions.explain.gather import (
         ExplanationResult,
         explained_pair,
@@ -87,14 +89,14 @@ def explain(
 
     question = made(ExplainQuestion, keywords)
     with self.store().read() as tx:
-        first, second = tx.runs.resolve_all([baseline, candidate], question.dataset)
+        first, second = arms_of(tx, [baseline, candidate], question.dataset)
         versions = question.labels_baseline, question.labels_candidate
         both = explained_pair(tx, first, second, question.metric, versions, question)
         if question.group is None:
             return ExplanationResult(run_explanation(tx, both, top=question.top, by=question.by))
         key = str(question.group)  # an id that was a whole number is stored as text
         explanation = group_explanation(tx, both, key)
-    return ExplanationResult(explanation, partial(_group_chart, self, both, key))
+    return ExplanationResult(explanation, None if both.is_repeated else partial(_group_chart, self, both, key))
 
 
 def _group_chart(self: HasStore, both: RunPair, group: str) -> Chart:

@@ -282,8 +282,8 @@ class ItemTotal:
     contribution: float
     group: str | None = None
     grade: float | None = None
-    rank_baseline: int | None = None
-    rank_candidate: int | None = None
+    rank_baseline: float | None = None
+    rank_candidate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

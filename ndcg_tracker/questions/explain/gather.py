@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm, refuse_shared_runs
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes
 from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
-from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
+from ndcg_tracker.metrics.contributions import (
+    ADDITIVE,
+    Contributions,
+    contributions,
+    mean_contributions,
+    refuse_what_is_not_split,
+)
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -37,6 +43,7 @@ from ndcg_tracker.questions.explain.decide import (
 )
 from ndcg_tracker.questions.explain.gather_parts import (
     SideBlock,
+    arm_notes,
     explain_command,
     group_parts,
     labels_options,
@@ -45,6 +52,7 @@ from ndcg_tracker.questions.explain.gather_parts import (
     subject_of,
 )
 from ndcg_tracker.questions.explain.say import explanation_said
+from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
@@ -67,69 +75,79 @@ PREFERRED = "ndcg@10"
 
 def explained_pair(
     tx: ReadTransaction,
-    baseline: RunRecord,
-    candidate: RunRecord,
+    baseline: Arm,
+    candidate: Arm,
     metric: Metric | None,
     versions: tuple[int | None, int | None] = (None, None),
     view: LabelView = LATEST,
 ) -> RunPair:
-    """Return two runs with the labels under which their difference is explained.
+    """Return two arms with the labels under which their difference is explained.
 
-    These are the latest labels under which both runs have the metric, or if there are none, the latest for each. A
+    These are the latest labels under which all runs have the metric, or if there are none, the latest for each arm. A
     given version counts even if the run was not evaluated under it. ``view``: labels for both. ``metric`` None: ndcg@10
     if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is not a
     sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     if metric is not None:
         refuse_what_is_not_split(metric)
-    check_one_dataset(baseline, candidate, "explained")
-    runs = (baseline, candidate)
+    arms, first = (baseline, candidate), baseline.runs[0]
+    check_one_dataset(first, candidate.runs[0], "explained")
+    runs = (*baseline.runs, *candidate.runs)
     check_one_sample(runs)
     check_one_share(runs, "explained")
     tx.runs.require("groups", *runs)
-    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    numbered = partial(numbered_labels, tx, baseline.dataset_id, baseline.dataset)
+    evaluations = {run.id: tx.evaluations.of_run(run.id) for run in runs}
+    numbered = partial(numbered_labels, tx, first.dataset_id, first.dataset)
     judge = view.judge
     if view.labels is not None:
         of_both = numbered(view.version, judge).version
         versions = (of_both, of_both)
-    whose = "" if None not in versions else counting_judge(tx, baseline.dataset_id, baseline.dataset, judge)
+    whose = "" if None not in versions else counting_judge(tx, first.dataset_id, first.dataset, judge)
     if metric is None:
-        metric = _shared_metric(tx, baseline, candidate, evaluations)
+        metric = _shared_metric(tx, runs, evaluations)
     stored = [
-        {
-            evaluation.label_set_version
-            for evaluation in of_run
-            if evaluation.metric == str(metric) and evaluation.judge == whose
-        }
-        for of_run in evaluations
+        set.intersection(
+            *(
+                {of.label_set_version for of in evaluations[run.id] if of.metric == str(metric) and of.judge == whose}
+                for run in arm.runs
+            )
+        )
+        for arm in arms
     ]
     without = [
-        run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
+        arm for arm, version, of_arm in zip(arms, versions, stored, strict=True) if version is None and not of_arm
     ]
     if without:
-        names = " and ".join(repr(run.name) for run in without)
-        has = "runs {} have" if len(without) > 1 else "run {} has"
+        lacking = [run for arm in without for run in arm.runs]
+        names = " and ".join(repr(arm.name) for arm in without)
+        has = "runs {} have" if len(lacking) > 1 else "run {} has"
         raise NotComparableError(
             f"{has.format(names)} no {metric} to explain",
-            advice=f"type: {adding_words(tx, without, [metric.requested_as], LabelView(judge=whose))}",
+            advice=f"type: {adding_words(tx, lacking, [metric.requested_as], LabelView(judge=whose))}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
-    sides = []
-    for run, version, of_run, has_metric in zip(runs, versions, evaluations, stored, strict=True):
+    sides = list[tuple[Side, ...]]()
+    for arm, version, has_metric in zip(arms, versions, stored, strict=True):
         wanted = max(shared or has_metric) if version is None else version
-        sides.append(Side.of(run, numbered(wanted, None if version is None else judge), of_run))
-    newest = numbered(judge=sides[0].label_set.judge)
-    return RunPair.of(sides[0], sides[1], (metric,), newest.version, are_named)
+        label_set = numbered(wanted, None if version is None else judge)
+        sides.append(tuple(Side.of(run, label_set, evaluations[run.id]) for run in arm.runs))
+    newest = numbered(judge=sides[0][0].label_set.judge)
+    both = RunPair(arms, (sides[0], sides[1]), (metric,), newest.version, are_named)
+    if both.is_repeated and both.is_same_labels:
+        refuse_shared_runs(*arms)
+    return both
 
 
 def _shared_metric(
-    tx: ReadTransaction, baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
+    tx: ReadTransaction, runs: Sequence[RunRecord], evaluations: Mapping[int, Sequence[EvaluationRecord]]
 ) -> Metric:
-    texts, others = ({evaluation.metric: evaluation for evaluation in of_run} for of_run in evaluations)
-    shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
-    for run, of_run in ((baseline, texts), (candidate, others)):
+    of_runs = [{evaluation.metric: evaluation for evaluation in evaluations[run.id]} for run in runs]
+    texts = of_runs[0]
+    shared = [
+        text for text in texts if all(text in of_run for of_run in of_runs) and parse_metric(text).measure in ADDITIVE
+    ]
+    for run, of_run in zip(runs, of_runs, strict=True):
         if of_run and all(parse_metric(text).is_external for text in of_run):
             raise NotComparableError(
                 f"run {run.name!r} has only results of other engines, so the items behind them are not known",
@@ -137,20 +155,20 @@ def _shared_metric(
             )
     if not shared:
         raise NotComparableError(
-            f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",
-            advice=f"type: {adding_words(tx, [baseline, candidate], [PREFERRED])}",
+            f"runs {' and '.join(repr(run.name) for run in runs)} share no cg, dcg or ndcg to explain",
+            advice=f"type: {adding_words(tx, runs, [PREFERRED])}",
         )
     return typed_metric(texts[PREFERRED if PREFERRED in shared else shared[0]])
 
 
-def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[Note]:
+def unjudged_note(metric: Metric, counts: Sequence[float], *, any_judged: bool) -> list[Note]:
     """Return a note on the unjudged items within the cutoff of baseline and candidate, which displace other items.
 
-    ``any_judged``: whether any item there is judged.
+    ``counts``: of repeats their mean. ``any_judged``: whether any item there is judged.
     """
     if not any(counts):
         return []
-    facts = {"cutoff": metric.cutoff, "baseline": counts[0], "candidate": counts[1]}
+    facts = {"cutoff": metric.cutoff, "baseline": math.ceil(counts[0]), "candidate": math.ceil(counts[1])}
     return [Note("unjudged_items" if any_judged else "no_item_judged", facts)]
 
 
@@ -161,27 +179,29 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     in one of the runs.
     """
     ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
-    baseline, candidate = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
-    values = [
-        _group_value(tx, side, contributed, group, int(ids[0]))
-        for side, contributed in zip(both.sides, parts, strict=True)
-    ]
-    notes = [
-        Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
-        for side, contributed, value in zip(both.sides, parts, values, strict=True)
-        if contributed.values.n_items[0] < 0
-    ]
+    parts = [[contributions_of(tx, side, both.metric, ids) for side in sides] for sides in both.sides_of]
+    baseline, candidate = arms = [mean_contributions(of_arm) for of_arm in parts]
+    notes, values = list[Note](), list[float]()
+    for sides, of_arm in zip(both.sides_of, parts, strict=True):
+        each = [
+            (side, of, _group_value(tx, side, of, group, int(ids[0]))) for side, of in zip(sides, of_arm, strict=True)
+        ]
+        values.append(sum(value for _, _, value in each) / len(each))
+        notes += [
+            Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
+            for side, of, value in each
+            if of.values.n_items[0] < 0
+        ]
     axis = np.zeros(1, dtype=np.int64)
-    grades = [contributed.grades[within_cutoff(contributed)] for contributed in parts]
-    n_unjudged = [int(np.count_nonzero(np.isnan(of_side))) for of_side in grades]
-    any_judged = any(np.isfinite(of_side).any() for of_side in grades)
+    n_unjudged = [float(of.within[np.isnan(of.grades)].sum()) for of in arms]
+    any_judged = any(of.within[~np.isnan(of.grades)].any() for of in arms)
     notes += unjudged_note(both.metric, n_unjudged, any_judged=any_judged)
     if both.is_same_labels:
         notes += other_ids_notes(tx, both, tx.runs.group_ids(both.baseline.run.id))
-    notes += both.notes()
+    notes += arm_notes(both)
     steps = None
     if not both.is_same_labels:
-        steps = group_parts(both, baseline, candidate, (values[0], values[1]))
+        steps = group_parts(both, baseline.judged.labels, parts[1], values)
         notes += [Note("no_split")] if steps is None else []
     items = explained_items(item_changes(baseline, candidate, axis, axis))
     texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
@@ -222,18 +242,18 @@ class _SomeGroups:
 
     places: Index
     values: GroupValues
-    n_unjudged: Index
-    n_judged: Index
+    n_unjudged: Floats
+    n_judged: Floats
 
     @classmethod
     def of(cls, contributed: Contributions, block: SideBlock) -> _SomeGroups:
         """Return this data from a run's contributions."""
-        within, unjudged = within_cutoff(contributed), np.isnan(contributed.grades)
+        within, unjudged, n_groups = contributed.within, np.isnan(contributed.grades), contributed.values.values.size
         return cls(
             block.first + places_of(contributed.values.group_keys, block.group_keys),
             contributed.values,
-            np.bincount(contributed.groups[within & unjudged], minlength=contributed.judged.n_groups),
-            np.bincount(contributed.groups[within & ~unjudged], minlength=contributed.judged.n_groups),
+            group_sums(contributed.groups, within * unjudged, n_groups),
+            group_sums(contributed.groups, within * ~unjudged, n_groups),
         )
 
 
@@ -245,7 +265,7 @@ class _Groups:
         self._gathered = GatheredValues()
         self.values = np.full(n_groups, np.nan)
         self.weights: Floats | None = None
-        self.n_unjudged, self.n_judged = np.zeros((2, n_groups), dtype=np.int64)
+        self.n_unjudged, self.n_judged = np.zeros((2, n_groups))
 
     def add(self, some: _SomeGroups) -> None:
         """Add some groups."""
@@ -287,8 +307,8 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     paired = results.pairing
     if not paired.group_ids.size:
         raise InputError(
-            f"no {unit()} has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
-            f"{both.candidate.run.name!r}",
+            f"no {unit()} has a result under {both.metric} in both runs {both.arms[0].name!r} and "
+            f"{both.arms[1].name!r}",
             advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
     shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
@@ -308,9 +328,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
     n_alone = paired.only_in_baseline.size + paired.only_in_candidate.size
-    counts = shares > 0
-    weighs = None if results.weights is None else results.weights[counts]
-    found = estimate(Sample(paired.delta[counts], both.metric.direction, weights=weighs))
+    found = estimate(results.sample)
     return RunExplanation(
         subject_of(both),
         means[0],
@@ -322,11 +340,11 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             *([Note("in_one_run_only", {"n": n_alone})] if n_alone else []),
             *unjudged_note(
                 both.metric,
-                [int(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
+                [float(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
                 any_judged=any(groups.n_judged[places].any() for groups in (baseline, candidate)),
             ),
             *other_ids_notes(tx, both, paired.group_ids),
-            *both.notes(),
+            *arm_notes(both),
             *_worst_group(both, worst_group),
         ),
         verdict=None if found.p_value is None and found.verdict != "identical" else found.verdict,
@@ -335,9 +353,10 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
 
 def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGroups, ItemChanges]:
     """Return the data of some groups, and their items whose contribution changed."""
-    baseline = candidate = contributions(judged(block.baseline, block.baseline_labels), metric)
-    if block.candidate is not block.baseline:
-        candidate = contributions(judged(block.candidate, block.candidate_labels), metric)
+    baseline, candidate = (
+        mean_contributions([contributions(judged(ranking, labels), metric) for ranking in rankings])
+        for rankings, labels in ((block.baseline, block.baseline_labels), (block.candidate, block.candidate_labels))
+    )
     some, of_other = _SomeGroups.of(baseline, block), _SomeGroups.of(candidate, block)
     return some, of_other, item_changes(baseline, candidate, some.places, of_other.places, changed_only=True)
 
@@ -389,8 +408,10 @@ class ExplanationResult(Answer):
         return explanation_said(self.explanation)
 
     def plot(self) -> Chart:
-        """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
+        """Return both lists of the group as a chart. Raises: InputError for one over all groups or of arms."""
         if self.chart_of is None:
+            if isinstance(self.explanation, GroupExplanation):
+                raise InputError("the lists of repeats cannot be drawn", advice="name two single runs")
             raise InputError("only the lists of one group can be drawn", advice=f"name it with {argument('group')}")
         return self.chart_of()
 

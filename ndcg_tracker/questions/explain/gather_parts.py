@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.compare.run_pair import RunPair, label_set_ref
+from ndcg_tracker.compare.run_pair import RunPair, Side, label_set_ref
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.contributions import Contributions
-from ndcg_tracker.metrics.kernel.mean import DEFINED, EXTRA, GroupValues
+from ndcg_tracker.metrics.kernel.mean import DEFINED, EXTRA, GroupValues, mean_values
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.explain.decide import (
@@ -32,7 +31,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import unit
 
 if TYPE_CHECKING:
@@ -45,21 +44,27 @@ BLOCK_ITEMS = 1 << 17
 
 def subject_of(both: RunPair) -> Subject:
     """Return the subject of an explanation, as reports name it."""
-    baseline, candidate = both.sides
+    baseline, candidate = both.arms
     return Subject(
         str(both.metric),
-        RunRef(baseline.run.name, baseline.run.id),
-        RunRef(candidate.run.name, candidate.run.id),
-        baseline.run.dataset,
-        label_set_ref(baseline.label_set),
-        label_set_ref(candidate.label_set),
+        baseline.ref,
+        candidate.ref,
+        both.baseline.run.dataset,
+        label_set_ref(both.baseline.label_set),
+        label_set_ref(both.candidate.label_set),
         both.metric.cutoff,
     )
 
 
+def arm_notes(both: RunPair) -> list[Note]:
+    """Return what is known of the runs, and a note where numbers are means over repeats."""
+    arms: Fact = [(arm.name, len(arm.runs)) for arm in both.arms if len(arm.runs) > 1]
+    return [*([Note("arm_means", {"arms": arms})] if arms else []), *both.notes()]
+
+
 def explain_command(both: RunPair, *options: str) -> tuple[str, ...]:
     """Return the command that explains two runs under a metric."""
-    runs = [side.run.name for side in both.sides]
+    runs = [arm.name for arm in both.arms]
     dataset, metric = both.baseline.run.dataset, both.metric.requested_as
     judge = judge_option(both.baseline.label_set.judge) if both.is_same_labels else ()
     return ("ndcg-track", "explain", *runs, "--dataset", dataset, "--metric", metric, *judge, *options)
@@ -72,19 +77,28 @@ def labels_options(both: RunPair) -> tuple[str, ...]:
 
 
 def group_parts(
-    both: RunPair, baseline: Contributions, candidate: Contributions, values: tuple[float, float]
+    both: RunPair, labels: LabelLists, candidate: Sequence[Contributions], values: Sequence[float]
 ) -> ChangeParts | None:
-    """Return the parts of ranking and labels in the change of a group, None if a step in between has no value."""
-    mixed, differences = with_grades_of(baseline.judged.labels, candidate.judged.labels)
-    steps = [_only_value(candidate.judged.ranking, labels, both.metric) for labels in (baseline.judged.labels, mixed)]
+    """Return the parts of ranking and labels in the change of a group, None if a step in between has no value.
+
+    ``labels``: of the baseline.
+    """
+    mixed, differences = with_grades_of(labels, candidate[0].judged.labels)
+    rankings = [of_run.judged.ranking for of_run in candidate]
+    steps = [_only_value(rankings, under, both.metric) for under in (labels, mixed)]
     if any(math.isnan(step) for step in steps):
         return None
     return ChangeParts(values[0], steps[0], steps[1], values[1], differences)
 
 
-def _only_value(ranking: Ranking, labels: LabelLists, metric: Metric) -> float:
-    values = group_values(judged(ranking, labels), [metric])[0].values
+def _only_value(rankings: Sequence[Ranking], labels: LabelLists, metric: Metric) -> float:
+    values = _values(rankings, labels, metric).values
     return float(values[0]) if values.size else math.nan
+
+
+def _values(rankings: Sequence[Ranking], labels: LabelLists, metric: Metric) -> GroupValues:
+    """Return the values of an arm under some labels."""
+    return mean_values([group_values(judged(ranking, labels), [metric])[0] for ranking in rankings])
 
 
 def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
@@ -102,11 +116,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
         for gathered, values in zip((*ends, *steps), (*block.ends, *block.common), strict=True):
             gathered.add([values])
     results = [end.results(weights)[0] for end in ends]
-    stored = [side.evaluations.get(str(both.metric)) for side in both.sides]
-    first, last = (
-        result.mean if evaluation is None else evaluation.mean
-        for result, evaluation in zip(results, stored, strict=True)
-    )
+    first, last = (_mean_of(sides, end.mean, both) for sides, end in zip(both.sides_of, results, strict=True))
     if first is None or last is None:
         raise InputError(
             f"no {unit()} has a result under {both.metric} under labels version {both.baseline.label_set.version} or "
@@ -133,8 +143,17 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
             differences,
             GroupDifferences(n_common, n_came, n_went, n_between, n_added, n_removed, before, after),
         ),
-        notes=(*both.notes(), Note("ranking_in_detail", command=explain_command(both, *labels_options(both)))),
+        notes=(*arm_notes(both), Note("ranking_in_detail", command=explain_command(both, *labels_options(both)))),
     )
+
+
+def _mean_of(sides: Sequence[Side], computed: float | None, both: RunPair) -> float | None:
+    """Return the mean of an arm from what is stored, else the computed one."""
+    stored = [side.evaluations.get(str(both.metric)) for side in sides]
+    means = [of.mean for of in stored if of is not None and of.mean is not None]
+    if len(means) < len(sides):
+        return None if any(of is not None and of.mean is None for of in stored) else computed
+    return sum(means) / len(means)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +179,7 @@ def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
         (block.candidate, mixed),
         (block.candidate, block.candidate_labels),
     ]
-    values = [group_values(judged(ranking, labels), [metric])[0] for ranking, labels in steps]
+    values = [_values(rankings, labels, metric) for rankings, labels in steps]
     places = [places_of(of_step.group_keys, block.group_keys) for of_step in values]
     has_value = np.zeros((len(values), len(block.group_keys)), dtype=np.bool_)
     for at_step, place, of_step in zip(has_value, places, values, strict=True):
@@ -191,34 +210,36 @@ def _only(values: GroupValues, kept: Mask) -> GroupValues:
 
 @dataclass(frozen=True, slots=True)
 class SideBlock:
-    """Some groups of two runs, each with the labels that it is evaluated under.
+    """Some groups of two arms: the rankings of their runs, each with the labels that it is evaluated under.
 
     ``first``: the place of the first of these groups among all groups of the dataset. ``group_keys``: their keys. If
-    both sides are one run, or use one label set, they share the same object here.
+    both sides use one label set, they share the same object here.
     """
 
     first: int
     group_keys: Keys
-    baseline: Ranking
-    candidate: Ranking
+    baseline: Sequence[Ranking]
+    candidate: Sequence[Ranking]
     baseline_labels: LabelLists
     candidate_labels: LabelLists
 
 
 def side_blocks(tx: ReadTransaction, both: RunPair) -> Iterator[SideBlock]:
-    """Yield all groups of a dataset by ascending id, some at a time, with what both runs and their labels have."""
+    """Yield all groups of a dataset by ascending id, some at a time, with what both arms and their labels have."""
     group_ids, group_keys = tx.groups.all(both.dataset_id)
-    baseline, candidate = both.baseline, both.candidate
-    n_items = max(baseline.run.n_items, candidate.run.n_items, 1)
+    n_items = max(1, *(sum(side.run.n_items or 0 for side in sides) for sides in both.sides_of))
     n_groups = max(1, BLOCK_ITEMS * group_ids.size // n_items)
     for first in range(0, group_ids.size, n_groups):
         ids = group_ids[first : first + n_groups]
-        ranking, labels = tx.runs.ranking(baseline.run.id, ids), tx.labels.lists(baseline.label_set.id, ids)
+        run_ids = dict.fromkeys(side.run.id for side in both.sides)
+        ranking_of = {run_id: tx.runs.ranking(run_id, ids) for run_id in run_ids}
+        label_sets = dict.fromkeys(side.label_set.id for side in (both.baseline, both.candidate))
+        labels = [tx.labels.lists(label_set, ids) for label_set in label_sets]
         yield SideBlock(
             first,
             group_keys.slice(first, first + ids.size),
-            ranking,
-            ranking if baseline.run.id == candidate.run.id else tx.runs.ranking(candidate.run.id, ids),
-            labels,
-            labels if both.is_same_labels else tx.labels.lists(candidate.label_set.id, ids),
+            [ranking_of[side.run.id] for side in both.sides_of[0]],
+            [ranking_of[side.run.id] for side in both.sides_of[1]],
+            labels[0],
+            labels[-1],
         )

@@ -253,12 +253,12 @@ def happened(item: ExplainedItem) -> str:
     if before is None and after is None:
         return "is not ranked"
     if before is None:
-        return f"entered at rank {after}"
+        return f"entered at rank {_rank(after)}"
     if after is None:
-        return f"left from rank {before}"
+        return f"left from rank {_rank(before)}"
     if before == after:
-        return f"stayed at rank {after}"
-    return f"{'rose' if after < before else 'fell'} from rank {before} to {after}"
+        return f"stayed at rank {_rank(after)}"
+    return f"{'rose' if after < before else 'fell'} from rank {_rank(before)} to {_rank(after)}"
 
 
 def _legend(explanation: Explanation) -> list[str]:
@@ -388,11 +388,14 @@ def _grade(grade: float | None) -> str:
     return UNDEFINED if grade is None else f"{grade:g}"
 
 
-def _ranks(before: int | None, after: int | None) -> str:
+def _rank(rank: float | None) -> str:
+    """Return a rank; that of repeats is a mean."""
+    return UNDEFINED if rank is None else f"{rank:.1f}".removesuffix(".0")
+
+
+def _ranks(before: float | None, after: float | None) -> str:
     """Return the ranks of an item in both runs."""
-    if before == after:
-        return UNDEFINED if after is None else str(after)
-    return " → ".join(UNDEFINED if rank is None else str(rank) for rank in (before, after))
+    return " → ".join(map(_rank, dict.fromkeys((before, after))))
 
 
 def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[Table]:

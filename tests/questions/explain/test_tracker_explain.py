@@ -10,11 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, labels_of, results
+from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
 from thorough import LONG, examples
 
 import ndcg_tracker as nt
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.results import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -440,7 +442,7 @@ def test_no_group_with_a_result_in_both_runs(tracker: nt.Tracker) -> None:
 def moves_of(tracker: nt.Tracker, metric: str, keys: list[str], n: int = 3) -> dict[str, tuple[ItemMove, ...]]:
     with tracker.store().read() as tx:
         one, other = tx.runs.resolve("bm25"), tx.runs.resolve("dense")
-        both = explained_pair(tx, one, other, parse_metric("ndcg@10"))
+        both = explained_pair(tx, Arm.of(one), Arm.of(other), parse_metric("ndcg@10"))
         both = replace(both, metrics=(parse_metric(metric),))
         ids = tx.groups.ids(one.dataset_id, Keys.from_strings(keys))
         found = item_moves(tx, both, ids, n)
@@ -497,3 +499,97 @@ def test_a_group_that_is_a_whole_number(tracker: nt.Tracker) -> None:
     for name, scores in (("a", [2.0, 1.0]), ("b", [1.0, 2.0])):
         tracker.ingest({"group": [7, 7], "item": [1, 2], "score": scores, "label": [1, 0]}, name=name)
     assert tracker.explain("a", "b", group=7).to_dict() == tracker.explain("a", "b", group="7").to_dict()
+
+
+OLD, NEW = "tag:recipe=old", "tag:recipe=new"
+
+
+def fill_arms(url: str) -> None:
+    """Two recipes of two runs and of three, which do not all list the same items, under two versions of the labels."""
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="old-0", labels=labels_frame(), dataset="shop", tags={"recipe": "old"})
+        tracker.ingest(
+            frame_of({**BM25, "q1": {"c": 3.0, "a": 2.0}}), name="old-1", dataset="shop", tags={"recipe": "old"}
+        )
+        for number, q1 in enumerate(({"a": 3.0, "b": 2.0}, {"b": 3.0, "x": 2.0, "a": 1.0}, {"x": 1.0})):
+            new = frame_of({**DENSE, "q1": q1})
+            tracker.ingest(new, name=f"new-{number}", dataset="shop", tags={"recipe": "new"})
+        tracker.add_labels(frame_of(NEW_LABELS, "label"), dataset="shop")
+
+
+@pytest.fixture
+def arms(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    fill_as(fill_arms)
+    return tracker
+
+
+def test_of_arms_the_mean_of_the_runs_is_explained_group_by_group(arms: nt.Tracker) -> None:
+    pairs = [
+        arms.explain(*pair, group="q1").to_dict()
+        for pair in (("old-0", "new-0"), ("old-1", "new-1"), ("old-1", "new-2"))
+    ]
+    found = arms.explain(OLD, NEW, group="q1").to_dict()
+    sides = {"baseline": pairs[:2], "candidate": pairs}
+    assert {of: found[of] for of in sides} == pytest.approx(
+        {of: np.mean([one[of] for one in runs]) for of, runs in sides.items()}
+    )
+    assert math.fsum(item["contribution"] for item in found["items"]) == pytest.approx(found["delta"], abs=EXACT)
+    for side, runs in sides.items():
+        each = [{item["item"]: item for item in one["items"]} for one in runs]
+        for item in found["items"]:
+            of_runs = [one[item["item"]] for one in each if item["item"] in one]
+            total = sum(one[f"contribution_{side}"] for one in of_runs)
+            assert item[f"contribution_{side}"] == pytest.approx(total / len(runs))
+            ranks = [one[f"rank_{side}"] for one in of_runs if one[f"rank_{side}"] is not None]
+            assert item[f"rank_{side}"] == (np.mean(ranks) if ranks else None)
+    kinds = {item["item"]: item["kind"] for item in found["items"]}
+    assert (kinds["a"], kinds["c"], kinds["x"]) == (
+        "left",
+        "left",
+        "unjudged",
+    )  # two of two runs had it, now two of three
+    assert found["baseline_run"]["runs"] == [{"name": "old-0", "run_id": 1}, {"name": "old-1", "run_id": 2}]
+
+
+def test_of_arms_the_tables_add_up_to_the_delta_of_compare(arms: nt.Tracker) -> None:
+    (metric,) = arms.compare(OLD, NEW).to_dict()["metrics"]
+    found = arms.explain(OLD, NEW).explanation
+    assert isinstance(found, RunExplanation)
+    assert (found.baseline, found.candidate) == pytest.approx((metric["baseline"], metric["candidate"]), abs=EXACT)
+    assert list(added_up(found)) == pytest.approx([metric["delta"]] * 4, abs=EXACT)
+    assert found.verdict == metric["verdict"]
+    assert note_text(found.notes[1]) == (
+        f"numbers are means over 2 runs of {OLD} and 3 runs of {NEW}; "
+        "a rank is the mean over the runs that rank the item"
+    )
+    assert found.notes[-1].command[:4] == ("ndcg-track", "explain", OLD, NEW)
+
+
+def test_of_arms_under_two_versions_of_the_labels_the_parts_add_up(arms: nt.Tracker) -> None:
+    versions = {"labels_baseline": 1, "labels_candidate": 2}
+    for group in (None, "q1"):
+        pairs = [
+            arms.explain(old, new, group=group, **versions).to_dict()
+            for old in ("old-0", "old-1")
+            for new in ("new-0", "new-1", "new-2")
+        ]
+        found = arms.explain(OLD, NEW, group=group, **versions).to_dict()
+        parts = {part: found["parts"].get(part, 0.0) for part in PARTS}
+        assert sum(parts.values()) == pytest.approx(found["delta"], abs=EXACT)
+        assert parts == pytest.approx({part: np.mean([one["parts"].get(part, 0.0) for one in pairs]) for part in PARTS})
+
+
+def test_what_arms_refuse(arms: nt.Tracker) -> None:
+    assert (
+        refusal_of(nt.InputError, arms.explain, OLD, "old-1")
+        == f"run 'old-1' is in {OLD!r} and in 'old-1'; give each arm its own runs"
+    )
+    assert (
+        refusal_of(nt.InputError, arms.explain(OLD, NEW, group="q1").plot)
+        == "the lists of repeats cannot be drawn; name two single runs"
+    )
+    assert refusal_of(nt.NotComparableError, arms.explain, OLD, NEW, metric="ndcg@3") == (
+        f"runs {OLD!r} and {NEW!r} have no ndcg@3 to explain; type: "
+        "ndcg-track rescore old-0 old-1 new-0 new-1 new-2 --dataset shop --metric ndcg@3 --labels 1; "
+        "that is the version of the labels that most runs have; for the latest: --labels 2"
+    )
