@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, Estimate
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         BudgetResetRecord,
         DecisionRecord,
         PolicyRecord,
-        SuiteDecisionRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -45,12 +44,11 @@ class Basis:
     budget it is, None without a budget. ``question``: the question under the policy of its alias. ``policy``: None
     without one; ``restarted``: when its alias was last moved or its budget reset, None if never. ``outside``: the alias
     whose policy does not count, although the baseline is its run; "" for none. ``drawn_look``: which decision about
-    these runs and this metric by drawn answers it would be. ``pairs``: the runs on each dataset of a suite, empty for
-    one dataset; ``runs`` is then the first of them, and ``on_suite`` has the earlier decisions.
+    these runs and this metric by drawn answers it would be. ``pairs``: the runs on the dataset, or on each of a suite.
     """
 
     question: GateQuestion
-    runs: RunPair
+    pairs: Mapping[str, RunPair]
     earlier: tuple[DecisionRecord, ...] = ()
     pin: AliasRecord | None = None
     learned: LearnedMargin | None = None
@@ -61,13 +59,17 @@ class Basis:
     restarted: BudgetResetRecord | None = None
     outside: str = ""
     drawn_look: int = 1
-    pairs: Mapping[str, RunPair] = field(default_factory=dict)
-    on_suite: tuple[SuiteDecisionRecord, ...] = ()
+
+    @property
+    def runs(self) -> RunPair:
+        """The runs on the dataset, or on the first of a suite."""
+        return next(iter(self.pairs.values()))
 
     @property
     def on_each(self) -> Mapping[str, RunPair]:
         """The runs by the words that follow a name to say where: "" for one dataset."""
-        return {f" on {dataset}": both for dataset, both in self.pairs.items()} or {"": self.runs}
+        is_suite = self.question.suite is not None
+        return {f" on {dataset}" if is_suite else "": both for dataset, both in self.pairs.items()}
 
 
 @dataclass(frozen=True, slots=True)
