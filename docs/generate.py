@@ -99,6 +99,7 @@ SCHEMA_PICTURE = """\
 ```text
 datasets ──< groups
 datasets ──< label_sets ··< label_lists >·· groups
+             label_sets ──< label_reasons >── groups
 datasets ──< runs ··< ranked_lists >·· groups
              runs ──< evaluations >── label_sets, metrics
                       evaluations ··< group_results >·· groups

@@ -619,6 +619,28 @@ CREATE VIEW labels_or_ranking AS SELECT ba.dataset AS dataset, ba.run AS baselin
         JOIN runs c ON c.id = cb.run_id
         WHERE coalesce(b.sample_digest, '') = coalesce(c.sample_digest, '')
 ;
+CREATE TABLE label_reasons (
+	label_set_id INTEGER NOT NULL, 
+	group_id INTEGER NOT NULL, 
+	item_key TEXT NOT NULL, 
+	reason TEXT, 
+	n_given INTEGER NOT NULL, 
+	std_dev DOUBLE NOT NULL, 
+	CONSTRAINT pk_label_reasons PRIMARY KEY (label_set_id, group_id, item_key), 
+	CONSTRAINT ck_label_reasons_given CHECK (n_given >= 1), 
+	CONSTRAINT ck_label_reasons_std_dev CHECK (std_dev >= 0 AND std_dev <= 1.7e308), 
+	CONSTRAINT fk_label_reasons_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
+	CONSTRAINT fk_label_reasons_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
+)
+;
+CREATE VIEW label_details AS SELECT d.name AS dataset, s.version AS label_set_version, s.judge AS judge,
+               coalesce(s.added_by, s.judge) AS given_by, g.key AS group_key, t.item_key AS item_key,
+               t.reason AS reason, t.n_given AS n_given, t.std_dev AS std_dev, json_extract(s.from_runs, '$.model[0]') AS model, json_extract(s.from_runs, '$.prompt[0]') AS prompt
+        FROM label_reasons t
+        JOIN label_sets s ON s.id = t.label_set_id
+        JOIN datasets d ON d.id = s.dataset_id
+        JOIN groups g ON g.id = t.group_id
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -649,4 +671,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0031')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0032')

@@ -75,6 +75,10 @@ def fill_all(tracker: nt.Tracker) -> None:
     for name, run in (("bm25", DENSE), ("old", BM25)):
         tracker.ingest(frame_of(run), labels=frame_of(LABELS, "label"), name=name, dataset="books", metrics=metrics)
     tracker.add_labels(labels_of({"q1": {"a": 1}}), judge="gpt")
+    with tracker.store().write() as tx:
+        labels = tx.labels.sets(tx.datasets.known("default").id, "gpt")[0]
+        row = {"label_set_id": labels.id, "group_id": tx.labels.group_ids(labels.id).tolist()[0], "item_key": "a"}
+        tx.write.copies.insert("label_reasons", [row | {"reason": "it fits", "n_given": 2, "std_dev": 0.5}])
     tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 1.0], "locale": ["de", "en"]}, dataset="default")
     tracker.add_texts({"group": ["q1"], "title": ["shoes"]})
     tracker.set_alias("baseline", "old", "default")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ndcg_tracker.render.report import Table, best_places, is_named, shown
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.texts import UNDEFINED, points
+from ndcg_tracker.words.texts import UNDEFINED
 
 _EMPHASIZED = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
@@ -44,19 +43,6 @@ def latex_number(text: str) -> str:
         return "--"
     shown = _POWER.sub(lambda power: f"{'' if power[1] == '1' else power[1] + TIMES}10^{{{int(power[2])}}}", text)
     return f"${shown}$".replace(" to ", "$ to $")
-
-
-def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
-    """Return the place of each mean as shown: means with the same digits share a place, and the next mean has the next.
-
-    Parameters: ``ranks``: of the means, 1 for the best.
-
-    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
-    [2, 2, 3, 1]
-    """
-    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
-    place_of = {digits: place for place, digits in enumerate(shown, 1)}
-    return [place_of[points(mean)] for mean in means]
 
 
 _GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}

@@ -213,6 +213,7 @@ class _Import:
         self._ids: dict[str, dict[int, int]] = defaultdict(dict)
         self._versions: dict[tuple[int, int | None], int] = {}
         self._used = {"runs": 0, "label_sets": 0}
+        self._without_reasons = set[int]()
         self.runs: list[ImportedRun] = []
         self.notes: list[Note] = []
 
@@ -245,7 +246,7 @@ class _Import:
         if name == "evaluations" and owner["std_dev"] is None:  # version 0.1.0 did not write it
             owner["std_dev"] = sample_std_dev(part[1][~np.isnan(part[1])])
         mapped = [self._mapped(name, row) for row in rows]
-        if self._is_whole or name == "coverages":
+        if self._is_whole or name in ("coverages", "label_reasons"):
             write.copies.insert(name, mapped)
         else:
             write.copies.add(name, mapped[0])
@@ -330,6 +331,8 @@ class _Import:
             self._ids[name] |= {row["id"]: self._dataset(row).id for row in rows}
         elif name == "runs":
             return [] if self._has_run(rows[0]) else rows
+        elif name == "label_reasons":
+            return [row for row in rows if self._ids["label_sets"][row["label_set_id"]] in self._without_reasons]
         elif name != "metrics":
             return [row for row in rows if row["run_id"] in self._ids["runs"]]
         return []
@@ -349,6 +352,7 @@ class _Import:
             rows = [row for row in rows if row["key"]]  # the one without a key has the weight of all others
         keys = Keys.from_strings(row["key"] for row in rows)
         ids = self._tx.write.groups.ensure(dataset.id, keys).tolist()
+        self._ids["groups"] |= zip((row["id"] for row in rows), ids, strict=True)
         weights = np.array([row["weight"] for row in rows], dtype=np.float64)  # NaN for None
         weighted = np.flatnonzero(~np.isnan(weights))
         varies, unweighted = np.zeros(weighted.size, dtype=np.bool_), Unweighted(default=1.0)
@@ -375,6 +379,8 @@ class _Import:
         facts["extends"] = self._versions.get((dataset.id, row["extends"]))
         here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
         self._versions[dataset.id, row["version"]] = here.version
+        if not any(self._tx.copies.rows("label_reasons", {"label_set_id": {here.id}})):
+            self._without_reasons.add(here.id)
         if here.version != row["version"]:
             told: dict[str, Fact] = {"version": row["version"], "here": here.version, "dataset": dataset.name}
             self.notes.append(Note("other_version", told))

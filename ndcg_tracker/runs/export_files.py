@@ -49,6 +49,8 @@ N_ROWS = "n_rows"
 These rows are in the order of their owners."""
 OWNERS = {"runs": "items", "label_sets": "labels", "evaluations": "group_results"}
 """The tables whose rows own rows of a large table, and which."""
+_SINCE_0032 = "label_reasons"
+"""The table that exports before revision 0032 do not have."""
 
 
 def arrow_schema(table: str) -> Any:
@@ -188,7 +190,7 @@ class ExportReader:
     def __enter__(self) -> Self:
         if not self.folder.is_dir():
             raise InputError("no such folder", where=self.folder, advice="give a folder written by ndcg-track export")
-        needed = ("runs", "label_sets", "evaluations") if self.is_older else OF_RUNS
+        needed = ("runs", "label_sets", "evaluations") if self.is_older else {*OF_RUNS} - {_SINCE_0032}
         with ExitStack() as opening:
             for name in dict.fromkeys((*LARGE, *needed, *(path.stem for path in self.folder.glob("*.parquet")))):
                 if name in LARGE or name in COLUMNS or self.is_older:

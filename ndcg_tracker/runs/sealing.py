@@ -249,15 +249,23 @@ def _remove(tx: WriteTransaction, dataset: DatasetRecord, ids: Index) -> None:
     """Delete groups with their labels, weights, attributes and texts."""
     lists = [(of, tx.labels.lists(of.id)) for of in tx.labels.sets(dataset.id, None)]
     removed = KeyIndex(tx.groups.keys(dataset.id, ids))
+    reasons = {
+        of.id: [row for rows in tx.copies.rows("label_reasons", {"label_set_id": {of.id}}) for row in rows]
+        for of, _ in lists
+    }
     for of, _ in lists:
         tx.write.labels.discard(of.id)
+    gone = {*ids.tolist()}
     for of, labels in lists:
         origin = LabelOrigin(of.source, of.judge, of.created_at_utc, of.extends, of.added_by, of.from_runs)
-        begun = tx.write.labels.begin(dataset.id, origin, by_row_number=of.by_row_number)
+        begun = tx.write.labels.begin(dataset.id, origin, labels.same_items, by_row_number=of.by_row_number)
         own = labels_of_groups(labels, np.flatnonzero(removed.places(labels.group_keys) < 0))
         if own.n_groups:
             tx.write.labels.append(begun, dataset.id, own)
         tx.write.labels.finish(begun, own.digest(), own.n_groups, own.n_items)
-    for group_id in {text.group_id for text in tx.texts.all(dataset.id)}.intersection(ids.tolist()):
+        kept = [row | {"label_set_id": begun} for row in reasons[of.id] if row["group_id"] not in gone]
+        if kept:
+            tx.write.copies.insert("label_reasons", kept)
+    for group_id in gone.intersection(text.group_id for text in tx.texts.all(dataset.id)):
         tx.write.texts.delete(dataset.id, group_id)
     tx.write.groups.delete(dataset.id, ids)

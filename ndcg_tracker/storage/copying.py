@@ -30,7 +30,7 @@ COLUMNS = {
 """The columns of all tables that are copied row by row, in an order in which no row refers to a later table.
 
 Lists of items and labels, and group results, are copied by the owner; their packed copies are made again."""
-OF_RUNS = ("datasets", "groups", "label_sets", "runs", "metrics", "evaluations", "coverages")
+OF_RUNS = ("datasets", "groups", "label_sets", "label_reasons", "runs", "metrics", "evaluations", "coverages")
 """The tables that belong to runs, which an export of named runs has as well."""
 BESIDE_RUNS = ("designs", "decisions", "alias_moves", "suite_datasets", "texts")
 """Tables that an export of named runs leaves out, and says so."""

@@ -188,8 +188,9 @@ class LabelWrites:
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
-        for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
-            self._session.execute(table.delete().where(table.c[owner] == label_set_id))
+        for table in (schema.label_reasons, schema.label_lists, schema.label_sets):
+            owner = table.c.id if table is schema.label_sets else table.c.label_set_id
+            self._session.execute(table.delete().where(owner == label_set_id))
         self._made.label_sets.pop(label_set_id, None)
 
 

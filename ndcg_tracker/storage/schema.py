@@ -112,6 +112,27 @@ label_lists = Table(
     comment="One row per group of a label set: all its judged items and their grades.",
 )
 
+label_reasons = Table(
+    "label_reasons",
+    metadata,
+    Column(
+        "label_set_id",
+        IDENTIFIER,
+        ForeignKey("label_sets.id"),
+        nullable=False,
+        comment="Label set that brought the label.",
+    ),
+    Column("group_id", IDENTIFIER, ForeignKey("groups.id"), nullable=False, comment="Group of the label."),
+    Column("item_key", TEXT, nullable=False, comment="The judged item."),
+    Column("reason", TEXT, comment="Why the judge gave it; NULL where not said."),
+    Column("n_given", COUNT, nullable=False, comment="How many labels the judge gave, whose mean is the grade."),
+    Column("std_dev", REAL, nullable=False, comment="Standard deviation of these labels; 0 for one."),
+    PrimaryKeyConstraint("label_set_id", "group_id", "item_key"),
+    CheckConstraint("n_given >= 1", name="given"),
+    CheckConstraint("std_dev >= 0 AND std_dev <= 1.7e308", name="std_dev"),
+    comment="One row per label with a reason, or whose judge gave several; versions that extend it have it too.",
+)
+
 runs = Table(
     "runs",
     metadata,

@@ -37,6 +37,7 @@ _COLUMNS = {
     "metric_list": "dataset metric requested_as n_runs",
     "labels_or_ranking": "dataset baseline candidate metric baseline_label_set_version candidate_label_set_version "
     "delta labels_change ranking_change interaction requested_as judge",
+    "label_details": "dataset label_set_version judge given_by group_key item_key reason n_given std_dev model prompt",
 }
 VIEWS = {name: tuple(columns.split()) for name, columns in _COLUMNS.items()}
 """The columns of each view by its name."""

@@ -33,13 +33,13 @@ from ndcg_tracker.questions.report.first_screen import answer, explained, look_o
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report, runs_report
 from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html, themes
-from ndcg_tracker.render.report import query_cell
+from ndcg_tracker.render.report import Table, kinds, query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.faults import in_browser
 from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, links_of, missing, sign_of
 from ndcg_tracker.ui.overviews import group_over_time
-from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
+from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered, table_on_page
 from ndcg_tracker.words.texts import GroupTexts, counted, points, unit
 
 if TYPE_CHECKING:
@@ -173,24 +173,20 @@ def verdict(tx: ReadTransaction, here: Here, baseline: RunRecord, candidate: Run
     }
 
 
-@dataclass(frozen=True, slots=True)
-class MadeOf:
-    """How two runs were made: name, kind and both values, "" if a run lacks one; differing entries are separate."""
-
-    different: Sequence[tuple[str, str, str, str]]
-    same: Sequence[tuple[str, str, str, str]]
+Made = Sequence[tuple[str, str, str, str]]
+"""Parameters, tags and commits: name, kind, and the values of two runs, "" for none."""
 
 
-def made_of(baseline: RunRecord, candidate: RunRecord) -> MadeOf:
-    """Return the parameters, tags and commits of two runs side by side."""
-    each = []
+def made_of(baseline: RunRecord, candidate: RunRecord) -> tuple[Made, Made]:
+    """Return what differs in how two runs were made, and what is the same."""
     of_kind = [("parameter", baseline.parameters, candidate.parameters), ("tag", baseline.tags, candidate.tags)]
     of_kind.append(("", {"commit": baseline.git_commit or ""}, {"commit": candidate.git_commit or ""}))
-    for kind, before, after in of_kind:
-        for name in sorted({*before, *after}):
-            each.append((name, kind, str(before.get(name, "")), str(after.get(name, ""))))
-    told = [row for row in each if row[2] or row[3]]
-    return MadeOf([row for row in told if row[2] != row[3]], [row for row in told if row[2] == row[3]])
+    each = [
+        (name, kind, str(before.get(name, "")), str(after.get(name, "")))
+        for kind, before, after in of_kind
+        for name in sorted({*before, *after})
+    ]
+    return [row for row in each if row[2] != row[3]], [row for row in each if row[2] == row[3] != ""]
 
 
 def _corrected_together(tx: ReadTransaction, chosen: Chosen, ask: Question, report: RunsReport) -> list[str]:
@@ -220,6 +216,13 @@ def cutoff_rows(tx: ReadTransaction, chosen: Chosen, ask: Question) -> tuple[AtC
     return at_cutoffs(tx, pair, keys, many_groups=SOME_CUTOFFS)
 
 
+def cutoffs_table(rows: Sequence[AtCutoff], baseline: str = "", candidate: str = "") -> Table:
+    """Return the table of a metric at each cutoff for two runs; people see their names over the means."""
+    named = {"baseline": baseline, "candidate": candidate}
+    every = kinds("cutoff count, baseline mean, candidate mean, delta delta, ci interval 95% interval")
+    return Table.of([replace(of, title=named.get(of.key, of.title)) for of in every], rows)
+
+
 def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a metric at each cutoff for two runs, which reads all their lists."""
     chosen = Chosen.of(tx, ask)
@@ -232,7 +235,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
         title=f"{candidate.name} against {chosen.baseline.name}",
         data={"themes": themes(), "charts": {"cutoffs": spec}} if spec else None,
         chart=chart_words(spec) if spec else None,
-        rows=rows,
+        table=table_on_page(cutoffs_table(rows, *names)),
         baseline=chosen.baseline,
         candidate=candidate,
         back=chosen.address("/compare", candidate, ask, metric.metric),

@@ -27,7 +27,7 @@ from ndcg_tracker.render.formats import as_object, rows_as
 from ndcg_tracker.render.html import policy
 from ndcg_tracker.runs.groups import group_records
 from ndcg_tracker.storage.records import DecisionRecord
-from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
+from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, cutoffs_table, group_runs
 from ndcg_tracker.ui.here import FORMATS, Answer, Here, Rows, missing, sign_of
 from ndcg_tracker.ui.leaderboards import Asked
 from ndcg_tracker.ui.overviews import groups_listed
@@ -109,11 +109,7 @@ def _compare(tx: ReadTransaction, ask: Question, format: Format) -> str:
 
 
 def _cutoffs(tx: ReadTransaction, ask: Question, format: Format) -> str:
-    rows = [
-        (row.cutoff, row.baseline, row.candidate, row.delta, *(row.ci or (None, None)))
-        for row in cutoff_rows(tx, Chosen.of(tx, ask), ask)
-    ]
-    return rows_as(format, ["cutoff", "baseline", "candidate", "delta", "ci_low", "ci_high"], rows)
+    return rows_as(format, *cutoffs_table(cutoff_rows(tx, Chosen.of(tx, ask), ask)).for_programs)
 
 
 def _groups(tx: ReadTransaction, ask: Question, format: Format) -> str:

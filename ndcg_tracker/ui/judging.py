@@ -98,18 +98,10 @@ class Draft:
 
     def undo(self, pairs: Collection[GroupItem]) -> None:
         """Take the last grade of some items back."""
-        given = [pair for pair in self.grades if pair in pairs]
-        if given:
-            del self.grades[given[-1]]
-            self._write()
-
-    def forget_unsure(self) -> None:
-        """Forget the items that the person was unsure of, so that the pages ask for them again."""
-        self.grades = {pair: grade for pair, grade in self.grades.items() if grade is not None}
-        self._write()
+        self.forget([pair for pair in self.grades if pair in pairs][-1:])
 
     def forget(self, pairs: Collection[GroupItem]) -> None:
-        """Forget some items, because stored grades are not part of a draft."""
+        """Forget some items: stored grades are not part of a draft, and the pages ask for the others again."""
         self.grades = {pair: grade for pair, grade in self.grades.items() if pair not in pairs}
         self._write()
 
@@ -139,7 +131,7 @@ class Task:
     """
 
     dataset: DatasetRecord
-    address: Mapping[str, object]
+    address: Mapping[str, Sequence[str]]
     runs: Sequence[int]
     what: str
     whose: str | None
@@ -226,7 +218,7 @@ class Judging:
             form=self.form,
             task=task,
             levels=task.levels,
-            hidden=[(name, each) for name, value in task.address.items() for each in _each(value)],
+            hidden=[(name, value) for name, values in task.address.items() for value in values],
             whose="" if task.whose is None else judge_words(task.whose),
             is_answer=task.design is not None,
             is_own=task.whose == self.person,
@@ -311,7 +303,8 @@ class Judging:
         """Ask again for the items that the person was unsure of."""
         with self._lock:
             task = self._task_of(store, ask)
-            self._draft(task).forget_unsure()
+            draft = self._draft(task)
+            draft.forget({pair for pair, grade in draft.grades.items() if grade is None})
         return Next(link("/judge", **task.address))
 
     def evaluate(self, store: Store, ask: Question) -> Next:
@@ -409,12 +402,12 @@ class Judging:
         keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
         what = f"items in the queries of design {design.number}, {_aim(design)}"
         items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
-        address = {"dataset": dataset.name, "design": design.number}
+        address = {"dataset": [dataset.name], "design": [str(design.number)]}
         runs = [run.run_id for run in design.runs if run.run_id is not None]
         return Task(dataset, address, runs, what, None, design.number, scale, items)
 
     def _needed(
-        self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, object]
+        self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, Sequence[str]]
     ) -> Task:
         runs, metric = _runs(tx, ask), ask.text("metric")
         whose = ask.text("whose") or shown_judge(tx, dataset)
@@ -463,10 +456,6 @@ def _pairs(labels: LabelLists) -> set[GroupItem]:
 def _mark(pair: GroupItem) -> str:
     """Return a mark that identifies an item of a task, so that no grade goes to another item."""
     return hashlib.sha256(json.dumps(pair).encode()).hexdigest()[:16]
-
-
-def _each(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _shown(tx: ReadTransaction, task: Task, number: int) -> dict[str, object]:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         GroupValueRecord,
         GroupWeightsById,
         HistoryRecord,
-        LabelSetRecord,
         MetricUse,
         RunRecord,
     )
@@ -336,27 +335,3 @@ def _attribute_values(attributes: Mapping[int, Mapping[str, object]]) -> dict[st
         for name, value in of_group.items():
             counts.setdefault(name, Counter())[str(value)] += 1
     return {name: sorted(of) for name, of in counts.items() if len(of) <= MOST_VALUES}
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsOverview:
-    """The versions of a dataset's labels, the latest first, and the judged share of each run under one of them.
-
-    ``judged``: by run id, latest first, and cutoff; None is the whole list. ``version``: the version of these shares.
-    """
-
-    label_sets: Sequence[LabelSetRecord]
-    judged: Mapping[int, Mapping[int | None, float]]
-    version: int | None = None
-
-
-def labels_overview(
-    tx: ReadTransaction, label_sets: Sequence[LabelSetRecord], chosen: LabelSetRecord | None = None
-) -> LabelsOverview:
-    """Return the labels of a judge and how much of its runs the latest, or the chosen ones, cover."""
-    label_sets = label_sets[::-1]
-    shown = chosen or (label_sets[0] if label_sets else None)
-    judged: dict[int, dict[int | None, float]] = {}
-    for record in tx.evaluations.coverages_under(shown.id) if shown is not None else ():
-        judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share
-    return LabelsOverview(label_sets, judged, None if shown is None else shown.version)

@@ -258,5 +258,6 @@ def environment_of_pages() -> Environment:
         "time": lambda text: text[:16].replace("T", " "),
         "raw": lambda text: Markup(escape(text)),  # forms must send back the exact id
     }
-    overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
+    overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted}
+    overlay.globals |= {"sparkline": sparkline, "position": position, "metric_name": metric_name}
     return overlay

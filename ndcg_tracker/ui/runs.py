@@ -17,8 +17,8 @@ from ndcg_tracker.ui.comparisons import verdict
 from ndcg_tracker.ui.here import ROWS, Answer, Here, Part, missing, rescoring, sign_of
 from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_listed, runs_overview
 from ndcg_tracker.ui.pages import GROUP_SORTS, asked_groups, decision_rows
-from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered, sparkline
-from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span, points
+from ndcg_tracker.ui.rendering import Question, metric_name, rendered, sparkline
+from ndcg_tracker.words.texts import counted, judge_words, percent_span, points
 from ndcg_tracker.words.verdicts import mark_of
 
 if TYPE_CHECKING:
@@ -78,22 +78,12 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     groups = next(iter(counted_groups)).words if len(counted_groups) == 1 else ""
     rows = [
         {
-            "id": overview.run.id,
-            "name": overview.run.name,
-            "aliases": overview.aliases,
-            "created": overview.run.created_at_utc,
-            "commit": overview.run.git_commit or "",
+            "of": overview,
             "tags": [(f"{key}={value}", _tagged(here, parameters, f"{key}={value}"))
                      for key, value in overview.run.tags.items()],
             "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
-            "mean": overview.mean,
-            "ci": overview.ci,
             "about": _about_mean(here, overview, newest, are_groups_apart=len(counted_groups) > 1),
             "against": _against(here, against.get(overview.run.id), baseline, overview.run.id),
-            "place": position(overview.mean, low, high),
-            "judged": "" if overview.judged is None else percent(overview.judged),
-            "is_chosen": overview.run.id in chosen,
-            "is_baseline": overview.run.id == baseline,
         }
         for overview in of_page
     ]  # fmt: skip
@@ -104,6 +94,8 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "against")} | {"judged": is_apart},
         judged="" if span is None or is_apart else percent_span(span.least, span.greatest),
         n_pinned=len(pinned_rows),
+        chosen=chosen,
+        baseline=baseline,
         part=part,
         q=ask.text("q") or "",
         sort=sort,

@@ -162,7 +162,7 @@ def test_an_export_of_0_2_0_is_read_with_its_record(other: nt.Tracker, tmp_path:
     assert counts == {
         "datasets": 2, "label_sets": 5, "runs": 9, "prunings": 4, "paired_sums": 1, "coverages": 12, "aliases": 2,
         "alias_moves": 6, "decisions": 3, "budget_resets": 1, "seals": 0, "texts": 1, "suite_datasets": 2,
-        "suite_decisions": 1, "designs": 0, "design_runs": 0, "drawn_items": 0, "policies": 1,
+        "suite_decisions": 1, "designs": 0, "design_runs": 0, "drawn_items": 0, "policies": 1, "label_reasons": 0,
     }  # fmt: skip
     assert [(one.dataset, one.name, one.run) for one in other.aliases()] == [
         ("default", "baseline", "bm25"), ("books", "prod", "bm25")

@@ -33,6 +33,7 @@ ORDERS = {
     "run_list": "run_id",
     "metric_list": "dataset, metric",
     "labels_or_ranking": "baseline, candidate, metric, baseline_label_set_version, candidate_label_set_version",
+    "label_details": "dataset, label_set_version, group_key, item_key",
 }
 TIMES = ("created_at_utc", "created_at", "updated_at_utc", "updated_at", "since_utc", "since", "until_utc", "until")
 TIME = "2025-01-31T08:00:00.000000Z"

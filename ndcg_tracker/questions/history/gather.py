@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
-from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.compare.arms import AA_TAG, DATA, by_system, without_checkpoints
 from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric, suite_metric
 from ndcg_tracker.compare.say_where import where_shape
 from ndcg_tracker.compare.slices import asked_slices
 from ndcg_tracker.compare.where import where_of_step

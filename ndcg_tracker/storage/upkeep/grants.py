@@ -42,7 +42,7 @@ UPDATED = {
 A run gets its date when it is complete; ``db check`` finds a different date of a run with results.
 """
 DELETED = (
-    *("label_lists", "label_sets", "prunings", "suite_datasets"),
+    *("label_lists", "label_reasons", "label_sets", "prunings", "suite_datasets"),
     "texts",
 )
 """Where a writer deletes: streamed labels that turn out to be

@@ -343,7 +343,7 @@ def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
          "group_diff, items, labels, label_coverage, run_details, "
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, gate_resets, drawn_labels, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, group_list, run_list, metric_list, "
-         "labels_or_ranking"),
+         "labels_or_ranking, label_details"),
         ("SELECT * FROM runs WHERE", "sql: syntax error at end of input"),
         ("SELECT 1 / 0", f"sql: division by zero; {NO_VALUES}"),
         ("SELECT item_key::regclass FROM items", f"sql: undefined table; {NO_VALUES}"),

@@ -234,7 +234,7 @@ def test_without_the_authorizer_the_file_still_cannot_be_written(
          "items, labels, label_coverage, run_details, "
          "run_parameters, run_tags, run_aliases, group_attributes, gate_decisions, gate_resets, drawn_labels, "
          "suite_gate_decisions, run_regressions, alias_history, dataset_list, group_list, run_list, metric_list, "
-         "labels_or_ranking"),
+         "labels_or_ranking, label_details"),
         ("SELECT * FROM runs WHERE", "sql: incomplete input"),
         ('SELECT "group" FROM items', 'sql: no such column: "group" (write text in single quotes); items has run, '
          "run_id, dataset, group_key, rank, item_key, score"),

@@ -97,7 +97,7 @@ def fill(url: str) -> None:
         tracker.create_suite("shöp", ["shop"])
         tracker.gate("dense", suite="shöp", baseline="bm25", margin=0.5, by="dataset", slice_margin=0.25)
         tracker.add_texts(TEXTS, dataset="shop")
-        tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b")
+        tracker.add_labels(labels_of(LABELS), dataset="shop", source="answers.jsonl", judge="modèle 7b", model="é")
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
         with tracker.store().write() as tx:
             store_sums(tx, "week 1", dataset="clicks")
@@ -119,6 +119,7 @@ def fill(url: str) -> None:
         for name, items in (("listed", ["b", "ä"]), ("listed again", ["ß", "ä"])):
             tracker.ingest({"q": [(item, 1.0) for item in items]}, name=name, dataset="lists", labels={"q": {"b": 1}})
         tracker.carry_labels({"b": "ß"}, dataset="lists", rescore=True)
+        _leave_reasons(tracker)
 
 
 def _leave_design(tracker: nt.Tracker) -> None:
@@ -145,6 +146,19 @@ def _leave_design(tracker: nt.Tracker) -> None:
         ]
         of_other = {"design_id": other.id, "group_id": group_id, "answered_after_run_id": None}
         tx.write.copies.insert("drawn_items", [of_other | row for row in rows])
+
+
+def _leave_reasons(tracker: nt.Tracker) -> None:
+    """Leave reasons of labels, and a label that is the mean of several."""
+    with tracker.store().write() as tx:
+        (labels,) = tx.labels.sets(tx.datasets.known("shop").id, "modèle 7b")
+        group_ids = tx.labels.group_ids(labels.id).tolist()
+        rows = [
+            {"item_key": key, "reason": reason, "n_given": n_given, "std_dev": std_dev}
+            for key, reason, n_given, std_dev in (("b", "fits\n<b>\x1b[2J", 1, 0.0), ("c", None, 3, 0.1 + 0.2))
+        ]
+        of_labels = {"label_set_id": labels.id, "group_id": group_ids[0]}
+        tx.write.copies.insert("label_reasons", [of_labels | row for row in rows])
 
 
 def sqlite_dump(path: Path) -> str:

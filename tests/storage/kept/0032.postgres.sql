@@ -691,6 +691,39 @@ CREATE VIEW public.label_coverage AS
      JOIN public.runs r ON ((r.id = c.run_id)))
      JOIN public.datasets d ON ((d.id = r.dataset_id)))
      JOIN public.label_sets s ON ((s.id = c.label_set_id)));
+CREATE TABLE public.label_reasons (
+    label_set_id bigint NOT NULL,
+    group_id bigint NOT NULL,
+    item_key text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    n_given bigint NOT NULL,
+    std_dev double precision NOT NULL,
+    CONSTRAINT ck_label_reasons_given CHECK ((n_given >= 1)),
+    CONSTRAINT ck_label_reasons_std_dev CHECK (((std_dev >= (0)::double precision) AND (std_dev <= ('170000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'::numeric)::double precision)))
+);
+COMMENT ON TABLE public.label_reasons IS 'One row per label with a reason, or whose judge gave several; versions that extend it have it too.';
+COMMENT ON COLUMN public.label_reasons.label_set_id IS 'Label set that brought the label.';
+COMMENT ON COLUMN public.label_reasons.group_id IS 'Group of the label.';
+COMMENT ON COLUMN public.label_reasons.item_key IS 'The judged item.';
+COMMENT ON COLUMN public.label_reasons.reason IS 'Why the judge gave it; NULL where not said.';
+COMMENT ON COLUMN public.label_reasons.n_given IS 'How many labels the judge gave, whose mean is the grade.';
+COMMENT ON COLUMN public.label_reasons.std_dev IS 'Standard deviation of these labels; 0 for one.';
+CREATE VIEW public.label_details AS
+ SELECT d.name AS dataset,
+    s.version AS label_set_version,
+    s.judge,
+    COALESCE(s.added_by, s.judge) AS given_by,
+    g.key AS group_key,
+    t.item_key,
+    t.reason,
+    t.n_given,
+    t.std_dev,
+    ((s.from_runs -> 'model'::text) ->> 0) AS model,
+    ((s.from_runs -> 'prompt'::text) ->> 0) AS prompt
+   FROM (((public.label_reasons t
+     JOIN public.label_sets s ON ((s.id = t.label_set_id)))
+     JOIN public.datasets d ON ((d.id = s.dataset_id)))
+     JOIN public.groups g ON ((g.id = t.group_id)));
 CREATE TABLE public.label_lists (
     label_set_id bigint NOT NULL,
     group_id bigint NOT NULL,
@@ -1144,13 +1177,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-29T00:13:09.681313Z'),
-	(2, 1, 'prod', 1, 'bm25', '2026-11-29T00:13:10.814836Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-29T09:57:34.955058Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-29T09:57:36.215139Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-29T00:13:09.674092Z', '2026-11-29T00:13:09.674092Z'),
-	(1, 'prod', 1, '2026-11-29T00:13:10.802004Z', '2026-11-29T00:13:10.802004Z');
+	(1, 'baseline', 1, '2026-11-29T09:57:34.951370Z', '2026-11-29T09:57:34.951370Z'),
+	(1, 'prod', 1, '2026-11-29T09:57:36.208264Z', '2026-11-29T09:57:36.208264Z');
 INSERT INTO public.budget_resets VALUES
-	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-29T00:13:11.216237Z', 'prod');
+	(1, 1, 'bm25', '{}', 'é', 'ada', 3, '2026-11-29T09:57:36.635355Z', 'prod');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1171,18 +1204,18 @@ INSERT INTO public.coverages VALUES
 	(10, 11, 10, 0.5),
 	(11, 11, 10, 0.5);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-29T00:13:08.489032Z', NULL),
-	(2, 'books', '2026-11-29T00:13:09.067791Z', NULL),
-	(3, 'rows', '2026-11-29T00:13:09.167747Z', NULL),
-	(4, 'clicks', '2026-11-29T00:13:10.347033Z', NULL),
-	(5, 'halved', '2026-11-29T00:13:11.533994Z', NULL),
-	(6, 'chunks', '2026-11-29T00:13:12.117899Z', NULL),
-	(7, 'lists', '2026-11-29T00:13:12.326327Z', NULL);
+	(1, 'shop', '2026-11-29T09:57:33.289304Z', NULL),
+	(2, 'books', '2026-11-29T09:57:34.041528Z', NULL),
+	(3, 'rows', '2026-11-29T09:57:34.167103Z', NULL),
+	(4, 'clicks', '2026-11-29T09:57:35.735275Z', NULL),
+	(5, 'halved', '2026-11-29T09:57:36.982376Z', NULL),
+	(6, 'chunks', '2026-11-29T09:57:37.560340Z', NULL),
+	(7, 'lists', '2026-11-29T09:57:37.699538Z', NULL);
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ, and 36% of the top 10 is unjudged (baseline 36%); to decide: at most about 300 queries like these (PASS)', NULL, NULL, '2026-11-29T00:13:09.443045Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, '1b4932fe33491cfe3928aa3280658f03'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 queries', NULL, NULL, '2026-11-29T00:13:09.583445Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, '3c6ed83e5274c61479a71500f4c12ec7'),
-	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-29T00:13:11.174887Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '40499f77a383043cb579d87aeb0d9429'),
-	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.25; only 2 of 4 queries differ; to decide: at most about 1,336 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-29T00:13:11.508219Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '6d10d1c529de7e45e2389e5eabbdab6f');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ, and 36% of the top 10 is unjudged (baseline 36%); to decide: about 24 queries like these (PASS)', NULL, NULL, '2026-11-29T09:57:34.661522Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL, 'e741f0a1aaa60fbf9936b6c3698abc17'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 queries', NULL, NULL, '2026-11-29T09:57:34.864095Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL, 'b89df9917d2706c83da6883a5a74e014'),
+	(3, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.5; only 2 of 4 queries differ; to decide: about 48 queries like these (PASS) (policy of @prod)', NULL, NULL, '2026-11-29T09:57:36.579737Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, 'b594ca2deeced355a3cf2da5ee5788f3'),
+	(4, 1, 1, 2, 'bm25', 'dense', 'prod', 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta -0.1550; the data allow -1.000 to +1.000; PASS needs the lower end above -0.25; only 2 of 4 queries differ; to decide: about 180 queries like these (FAIL) (policy of @prod)', NULL, NULL, '2026-11-29T09:57:36.968988Z', NULL, 'zero', NULL, NULL, NULL, 0.05, 40, 1, NULL, '337ab629020200e5f19cf20910e3b978');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1190,8 +1223,8 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 9, 'é', '2026-11-29T00:13:10.585336Z', 8, 6, 1, 1, 9, false, NULL, 'judge'),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-29T00:13:10.585336Z', 8, 6, 5, 2, 20, true, 4, 'items');
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 9, 'é', '2026-11-29T09:57:35.960478Z', 8, 6, 1, 1, 9, false, NULL, 'judge'),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-29T09:57:35.960478Z', 8, 6, 5, 2, 20, true, 4, 'items');
 INSERT INTO public.drawn_items VALUES
 	(1, 2, 'a\b"c', 1, NULL, NULL, NULL),
 	(1, 2, '日本語', 1, NULL, NULL, NULL),
@@ -1199,31 +1232,31 @@ INSERT INTO public.drawn_items VALUES
 	(1, 1, 'b', 1, NULL, NULL, NULL),
 	(1, 1, 'c', 1, NULL, NULL, NULL),
 	(1, 1, 'd', 1, NULL, NULL, NULL),
-	(1, 2, '''; DROP TABLE runs; --', 1, 1, '2026-11-29T00:13:10.727896Z', 8),
-	(2, 1, 'a', 0.30000000000000004, 4, '2026-11-29T00:13:10.585336Z', NULL),
+	(1, 2, '''; DROP TABLE runs; --', 1, 1, '2026-11-29T09:57:36.134399Z', 8),
+	(2, 1, 'a', 0.30000000000000004, 4, '2026-11-29T09:57:35.960478Z', NULL),
 	(2, 1, 'b', 1, NULL, NULL, NULL),
-	(2, 1, '日本語', NULL, 1, '2026-11-29T00:13:10.585336Z', NULL);
+	(2, 1, '日本語', NULL, 1, '2026-11-29T09:57:35.960478Z', NULL);
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:08.670208Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-29T00:13:08.596633Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-29T00:13:08.692155Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-29T00:13:08.596633Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-29T00:13:08.717613Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-29T00:13:08.596633Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T00:13:08.884353Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-29T00:13:08.844414Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-29T00:13:08.892367Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-29T00:13:08.844414Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-29T00:13:08.900860Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-29T00:13:08.844414Z', 1, 1),
-	(19, 9, 9, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T00:13:12.247117Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-29T00:13:12.202004Z', 6, 1),
-	(16, 7, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T00:13:10.381290Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T00:13:10.370687Z', 4, 1),
-	(20, 10, 10, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.420649Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.393980Z', 7, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:09.130817Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-29T00:13:09.107975Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T00:13:09.222139Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-29T00:13:09.195462Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-29T00:13:09.840847Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-29T00:13:09.805239Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-29T00:13:09.850746Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-29T00:13:09.805239Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-29T00:13:09.860104Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-29T00:13:09.805239Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T00:13:10.312774Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T00:13:08.844414Z', 1, 3),
-	(17, 8, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T00:13:10.414715Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T00:13:10.399934Z', 4, 1),
-	(18, 1, 5, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T00:13:10.503873Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T00:13:08.596633Z', 1, 3),
-	(21, 11, 10, 1, 0, 0, 0, NULL, 1, 0, 0, '2026-11-29T00:13:12.569482Z', '\x1100000000000000', '\x0000000000000000', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.524777Z', 7, 1),
-	(22, 10, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.736797Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.393980Z', 7, 2),
-	(23, 11, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T00:13:12.778893Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T00:13:12.524777Z', 7, 2);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T09:57:33.512203Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-29T09:57:33.418692Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-29T09:57:33.539229Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-29T09:57:33.418692Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-29T09:57:33.550742Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-29T09:57:33.418692Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T09:57:33.699215Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-29T09:57:33.640661Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-29T09:57:33.735628Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-29T09:57:33.640661Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-29T09:57:33.737857Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-29T09:57:33.640661Z', 1, 1),
+	(19, 9, 9, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T09:57:37.635685Z', '\x1000000000000000', '\x3e3535989330e43f', NULL, 'sampled', 'chunks', 'ndcg@10', '', '2026-11-29T09:57:37.610391Z', 6, 1),
+	(16, 7, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T09:57:35.761541Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T09:57:35.751048Z', 4, 1),
+	(20, 10, 10, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T09:57:37.763783Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T09:57:37.743117Z', 7, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T09:57:34.127279Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-29T09:57:34.099133Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-29T09:57:34.264575Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-29T09:57:34.226334Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-29T09:57:35.164422Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-29T09:57:35.115136Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-29T09:57:35.181945Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-29T09:57:35.115136Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-29T09:57:35.189417Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-29T09:57:35.115136Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-29T09:57:35.698153Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T09:57:33.640661Z', 1, 3),
+	(17, 8, 6, 1, 0.375, NULL, NULL, 0.25, 4, 0, 1, '2026-11-29T09:57:35.787240Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-29T09:57:35.777075Z', 4, 1),
+	(18, 1, 5, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-29T09:57:35.902249Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-29T09:57:33.418692Z', 1, 3),
+	(21, 11, 10, 1, 0, 0, 0, NULL, 1, 0, 0, '2026-11-29T09:57:37.869465Z', '\x1100000000000000', '\x0000000000000000', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T09:57:37.837869Z', 7, 1),
+	(22, 10, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T09:57:37.980012Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed', 'lists', 'ndcg@10', '', '2026-11-29T09:57:37.743117Z', 7, 2),
+	(23, 11, 11, 1, 1, 0.6309297535714575, 1, NULL, 1, 0, 0, '2026-11-29T09:57:38.008364Z', '\x1100000000000000', '\x000000000000f03f', NULL, 'listed again', 'lists', 'ndcg@10', '', '2026-11-29T09:57:37.837869Z', 7, 2);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1333,31 +1366,35 @@ INSERT INTO public.label_lists VALUES
 	(8, 12, '{a,b,c}', '{0,3,1}'),
 	(8, 13, '{日本語,"a\\b\"c"}', '{2,1}'),
 	(8, 15, '{y}', '{0}');
+INSERT INTO public.label_reasons VALUES
+	(5, 1, 'b', 'fits
+<b>[2J', 1, 0),
+	(5, 1, 'c', NULL, 3, 0.30000000000000004);
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T00:13:08.502676Z', false, '', NULL, NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T00:13:09.069699Z', false, '', NULL, NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-29T00:13:09.178162Z', true, '', NULL, NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-29T00:13:09.771355Z', false, '', NULL, NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-29T00:13:10.193645Z', false, 'modèle 7b', NULL, NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-29T00:13:10.355009Z', NULL, 'sums of other engines', NULL, NULL, NULL, NULL),
-	(9, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T00:13:12.120073Z', false, '', NULL, NULL, NULL, NULL),
-	(8, 5, 1, 'a5d078eaf7f96fc94c516397139ea6cc', 3, 6, NULL, '2026-11-29T00:13:11.539895Z', false, '', NULL, NULL, NULL, NULL),
-	(10, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T00:13:12.328556Z', false, '', NULL, NULL, NULL, NULL),
-	(11, 7, 2, '526700f9ecb1aad65dd32641941218d5', 1, 1, NULL, '2026-11-29T00:13:12.635366Z', false, '', 1, NULL, NULL, '{"patterns": [], "labelled_as": {"ß": "b"}}');
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T09:57:33.310226Z', false, '', NULL, NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-29T09:57:34.042915Z', false, '', NULL, NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-29T09:57:34.206233Z', true, '', NULL, NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-29T09:57:35.055314Z', false, '', NULL, NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-29T09:57:35.587665Z', false, 'modèle 7b', NULL, NULL, '{"model": ["é"]}', NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-29T09:57:35.739631Z', NULL, 'sums of other engines', NULL, NULL, NULL, NULL),
+	(9, 6, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T09:57:37.572408Z', false, '', NULL, NULL, NULL, NULL),
+	(8, 5, 1, 'a5d078eaf7f96fc94c516397139ea6cc', 3, 6, NULL, '2026-11-29T09:57:36.985163Z', false, '', NULL, NULL, NULL, NULL),
+	(10, 7, 1, '36555188958af619c3fbe3367a66195d', 1, 1, NULL, '2026-11-29T09:57:37.701102Z', false, '', NULL, NULL, NULL, NULL),
+	(11, 7, 2, '526700f9ecb1aad65dd32641941218d5', 1, 1, NULL, '2026-11-29T09:57:37.920244Z', false, '', 1, NULL, NULL, '{"patterns": [], "labelled_as": {"ß": "b"}}');
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
 	(3, 'P@2');
 INSERT INTO public.ndcg_tracker_version VALUES
-	('0031');
+	('0032');
 INSERT INTO public.paired_sums VALUES
 	(17, 7, 4, 0.25, 0.30000000000000004, 0.5, -0.25, 2, 1, 0, 0, 1, '{"slices": [], "cluster": null, "clusters": null, "attribute": "länd"}', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.policies VALUES
-	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-29T00:13:10.855378Z');
+	(1, 1, 'prod', '{"looks": 40, "budget": 0.05, "margin": 0.5, "metric": "ndcg@10", "unjudged": "zero"}', 'zoë', '2026-11-29T09:57:36.242481Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-29T00:13:09.630733Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-29T00:13:10.369607Z', true, '\x', 0),
-	(8, '2026-11-29T00:13:10.399403Z', true, '\x', 0);
+	(4, '2026-11-29T09:57:34.900501Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-29T09:57:35.748475Z', true, '\x', 0),
+	(8, '2026-11-29T09:57:35.776781Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1378,24 +1415,24 @@ break"}', '{1,0.5,0.25}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T00:13:08.596633Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-29T00:13:12.202004Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg', NULL),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T00:13:08.844414Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-29T00:13:12.393980Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T00:13:09.107975Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(11, 7, 'listed again', '453793d1412d9b4c5358d75c1eb9bf3d', '2026-11-29T00:13:12.524777Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-29T00:13:09.195462Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T00:13:09.805239Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-29T00:13:10.370687Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-29T00:13:10.399934Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL);
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T09:57:33.418692Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(9, 6, 'sampled', '6143b1172022daa888cbf504f2e88a2e', '2026-11-29T09:57:37.610391Z', NULL, NULL, '{}', '{}', 1, 2, 'chunks', '100/50000', 'e87b60e7bb85aa6941c5ea9d0b3a28be', 'sum', 2, NULL, 'ndcg', NULL),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T09:57:33.640661Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(10, 7, 'listed', 'f1a1a5443d9999647bd295cf4005ced3', '2026-11-29T09:57:37.743117Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-29T09:57:34.099133Z', NULL, NULL, '{}', '{}', 5, 13, 'books', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(11, 7, 'listed again', '453793d1412d9b4c5358d75c1eb9bf3d', '2026-11-29T09:57:37.837869Z', NULL, NULL, '{}', '{}', 1, 2, 'lists', NULL, NULL, NULL, NULL, 'input', 'ndcg', NULL),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-29T09:57:34.226334Z', NULL, NULL, '{}', '{}', 1, 2, 'rows', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-29T09:57:35.115136Z', NULL, NULL, '{}', '{}', 4, 10, 'shop', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-29T09:57:35.751048Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-29T09:57:35.777075Z', NULL, NULL, '{}', '{}', 4, 0, 'clicks', NULL, NULL, NULL, NULL, NULL, 'ndcg', NULL);
 INSERT INTO public.seals VALUES
-	(5, false, NULL, NULL, '{"key": "d4b1b0202b21bb84e60a3d272ecab0db", "share": 0.5, "cluster": null, "other_part": "halved-sealed"}', '2026-11-29T00:13:11.906038Z', NULL, NULL, NULL);
+	(5, false, NULL, NULL, '{"key": "d4b1b0202b21bb84e60a3d272ecab0db", "share": 0.5, "cluster": null, "other_part": "halved-sealed"}', '2026-11-29T09:57:37.339043Z', NULL, NULL, NULL);
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-29T00:13:09.918415Z'),
-	('löcal', 2, 1, '2026-11-29T00:13:09.918415Z'),
-	('shöp', 1, 0, '2026-11-29T00:13:09.925407Z');
+	('löcal', 1, 0, '2026-11-29T09:57:35.257607Z'),
+	('löcal', 2, 1, '2026-11-29T09:57:35.257607Z'),
+	('shöp', 1, 0, '2026-11-29T09:57:35.287163Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; no dataset has 25 queries, so none was judged; low information: queries of small datasets weigh so much in the macro mean that all 4 queries count as only 2 nonzero differences; below 150, the t interval may be too narrow, and 36% of the top 10 is unjudged (baseline 36%); to decide: about 300 queries like these', NULL, NULL, '2026-11-29T00:13:10.140213Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'a45f3a0319c9da2dd2392d7b47b71a26');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.9207483448072183, 1, 0.01, 'inconclusive', 'delta -0.1550; the data allow -0.921 to +1.000; PASS needs the lower end above -0.5; no dataset has 25 queries, so none was judged; low information: queries of small datasets weigh so much in the macro mean that all 4 queries count as only 2 nonzero differences; below 150, the t interval may be too narrow, and 36% of the top 10 is unjudged (baseline 36%); to decide: about 300 queries like these', NULL, NULL, '2026-11-29T09:57:35.536581Z', 'range', -0.15497655832101642, 0.05970038570274072, '', 'd08dbed7570c71cb90c07bf1d8977349');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
@@ -1440,6 +1477,8 @@ ALTER TABLE ONLY public.groups
     ADD CONSTRAINT pk_groups PRIMARY KEY (id);
 ALTER TABLE ONLY public.label_lists
     ADD CONSTRAINT pk_label_lists PRIMARY KEY (label_set_id, group_id);
+ALTER TABLE ONLY public.label_reasons
+    ADD CONSTRAINT pk_label_reasons PRIMARY KEY (label_set_id, group_id, item_key);
 ALTER TABLE ONLY public.label_sets
     ADD CONSTRAINT pk_label_sets PRIMARY KEY (id);
 ALTER TABLE ONLY public.metrics
@@ -1524,6 +1563,10 @@ ALTER TABLE ONLY public.evaluations
     ADD CONSTRAINT fk_evaluations_run_id FOREIGN KEY (run_id) REFERENCES public.runs(id);
 ALTER TABLE ONLY public.groups
     ADD CONSTRAINT fk_groups_dataset_id FOREIGN KEY (dataset_id) REFERENCES public.datasets(id);
+ALTER TABLE ONLY public.label_reasons
+    ADD CONSTRAINT fk_label_reasons_group_id FOREIGN KEY (group_id) REFERENCES public.groups(id);
+ALTER TABLE ONLY public.label_reasons
+    ADD CONSTRAINT fk_label_reasons_label_set_id FOREIGN KEY (label_set_id) REFERENCES public.label_sets(id);
 ALTER TABLE ONLY public.label_sets
     ADD CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY (dataset_id) REFERENCES public.datasets(id);
 ALTER TABLE ONLY public.paired_sums
