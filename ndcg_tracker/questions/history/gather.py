@@ -397,7 +397,7 @@ def new_steps_of(history: History, n_known: int, without: Callable[[Sequence[str
     """Return the rows whose steps no shorter history shows, neither that of the first ``n_known`` runs nor one before.
 
     So a step is new once: when the runs until then first establish it. That a later history loses it and finds it
-    again, as happens to small steps, is not new. What the history of the known runs takes for a drift is no new step.
+    again, as happens to small steps, is not new. What the history of the known runs takes for a drift is not new either.
     ``without``: returns the history without the latest runs. It is called once if that shows the steps, else for each
     number of runs that reaches into a step.
     """
