@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -397,24 +397,25 @@ def new_steps_of(history: History, n_known: int, without: Callable[[Sequence[str
     """Return the rows whose steps no shorter history shows, neither that of the first ``n_known`` runs nor one before.
 
     So a step is new once: when the runs until then first establish it. That a later history loses it and finds it
-    again, as happens to small steps, is not new. What the history of the known runs takes for a drift is not new either.
+    again, as happens to small steps, is not new, nor is what the history of the known runs takes for a drift.
     ``without``: returns the history without the latest runs. It is called once if that shows the steps, else for each
     number of runs that reaches into a step.
     """
     names = [row["run"] for row in history.rows]
 
-    def spans(rows: Iterable[HistoryRow], key: str) -> dict[str, tuple[int, int]]:
-        ends = {row["run"]: row.get(key) or (row["run"],) * 2 for row in rows}  # type: ignore[literal-required]
-        return {run: (names.index(first), names.index(last)) for run, (first, last) in ends.items()}
+    def span(row: HistoryRow) -> tuple[int, int]:
+        first, last = row.get("step_between") or (row["run"], row["run"])
+        return names.index(first), names.index(last)
 
-    steps = spans((row for row in history.rows if row.get("step")), "step_between")
+    steps = {row["run"]: span(row) for row in history.rows if row.get("step")}
     for n in range(n_known, 0, -1):
         if all(first >= n for first, _ in steps.values()):
             break
         before = without(names[n:]).rows
-        shown = [*spans((row for row in before if row.get("step")), "step_between").values()]
+        shown = [span(row) for row in before if row.get("step")]
         if n == n_known:
-            shown += spans((row for row in before if row.get("drift_between")), "drift_between").values()
+            drifts = filter(None, (row.get("drift_between") for row in before))
+            shown += [(names.index(first), names.index(last)) for first, last in drifts]
         steps = {
             run: (first, last)
             for run, (first, last) in steps.items()
