@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import words
-from ndcg_tracker.compare.decide import PairedResults, closing_note
+from ndcg_tracker.compare.decide import Results, closing_note
 from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.options import CompareOptions
@@ -38,7 +38,6 @@ from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide_suite import SuiteResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
 
@@ -240,7 +239,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comp
     return [closing_note(comparison, metric, names, n_items, left.n_groups)]
 
 
-def _hangs_on_ties(decision: Decision, results: PairedResults | SuiteResults) -> bool:
+def _hangs_on_ties(decision: Decision, results: Results) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
     effect, delta = results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:

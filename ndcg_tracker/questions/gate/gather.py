@@ -22,12 +22,19 @@ from ndcg_tracker.compare.arms import (
     unlike,
     without_checkpoints,
 )
-from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair, judge_alone
+from ndcg_tracker.compare.gather import (
+    asked_attributes,
+    asked_pair,
+    check_arms,
+    compared_on_suite,
+    compared_pair,
+    judge_alone,
+    pairs_on_suite,
+)
 from ndcg_tracker.compare.gather_results import with_same_lists
-from ndcg_tracker.compare.gather_suite import compared_pairs, comparison_on_suite, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, suite_metric
 from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
@@ -166,7 +173,7 @@ def _basis_on_suite(tx: ReadTransaction, question: GateQuestion) -> Basis:
     """
     question.refuse_incomplete()
     suite = question.suite or ""
-    pairs, lacking = pairs_on_suite(tx, suite, question.systems, question.options)
+    pairs, lacking = pairs_on_suite(tx, question.systems, question.options)
     if lacking:
         raise NotComparableError(
             f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, but a gate decides "
@@ -242,9 +249,8 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     """Return the facts that the decision rests on; this reads the group results of both runs once."""
     question, runs, options = basis.question, basis.runs, basis.question.options
     if basis.pairs:
-        pairs = compared_pairs(tx, question.systems, basis.pairs, options, with_other_ids=True)
-        comparison, (on_suite,) = comparison_on_suite(question.systems, pairs, (), options)
-        return GateFacts(basis, comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
+        found, (on_suite,) = compared_on_suite(tx, question.systems, basis.pairs, options, with_other_ids=True)
+        return GateFacts(basis, found.comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options, are_sliced=False))
     (results,) = pair.results

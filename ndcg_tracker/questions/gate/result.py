@@ -17,8 +17,7 @@ from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide import PairedResults
-    from ndcg_tracker.compare.decide_suite import SuiteResults
+    from ndcg_tracker.compare.decide import Results
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.storage.locks import TurnName
@@ -99,7 +98,7 @@ class GateFacts:
 
     basis: Basis
     comparison: Comparison
-    results: PairedResults | SuiteResults
+    results: Results
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
 
