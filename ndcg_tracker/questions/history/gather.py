@@ -393,30 +393,35 @@ def _other_ids(
     return []
 
 
-def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
-    """Return the rows whose steps do not show, as a step or a drift, in the history without its latest run.
+def new_steps_of(history: History, n_known: int, without: Callable[[Sequence[str]], History]) -> tuple[HistoryRow, ...]:
+    """Return the rows whose steps no shorter history shows, neither that of the first ``n_known`` runs nor one before.
 
-    ``without_newest``: returns that history, and is called only if there are steps. A large step is new when its first
-    run arrives; a small step is new once enough runs have followed to be sure.
+    So a step is new once: when the runs until then first establish it. That a later history loses it and finds it
+    again, as happens to small steps, is not new, nor is what the history of the known runs takes for a drift.
+    ``without``: returns the history without the latest runs. It is called once if that shows the steps, else for each
+    number of runs that reaches into a step.
     """
-    steps = [row for row in history.rows if row.get("step")]
-    if not steps:
-        return ()
-    before = without_newest()
-    place = {row["run"]: number for number, row in enumerate(history.rows)}
+    names = [row["run"] for row in history.rows]
 
-    def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
-        return None if ends is None else (place[ends[0]], place[ends[1]])
+    def span(row: HistoryRow) -> tuple[int, int]:
+        first, last = row.get("step_between") or (row["run"], row["run"])
+        return names.index(first), names.index(last)
 
-    earlier = [between(row.get("step_between")) for row in before.rows if row.get("step")]
-    earlier += [between(row.get("drift_between")) for row in before.rows]
-    spans = [span for span in earlier if span is not None]
-
-    def is_new(row: HistoryRow) -> bool:
-        first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
-        return not any(first <= end and begin <= last for begin, end in spans)
-
-    return tuple(row for row in steps if is_new(row))
+    steps = {row["run"]: span(row) for row in history.rows if row.get("step")}
+    for n in range(n_known, 0, -1):
+        if all(first >= n for first, _ in steps.values()):
+            break
+        before = without(names[n:]).rows
+        shown = [span(row) for row in before if row.get("step")]
+        if n == n_known:
+            drifts = filter(None, (row.get("drift_between") for row in before))
+            shown += [(names.index(first), names.index(last)) for first, last in drifts]
+        steps = {
+            run: (first, last)
+            for run, (first, last) in steps.items()
+            if not any(first <= end and begin <= last for begin, end in shown)
+        }
+    return tuple(row for row in history.rows if row["run"] in steps)
 
 
 def stored_interval(record: HistoryRecord, metric: Metric) -> tuple[float, float] | None:
