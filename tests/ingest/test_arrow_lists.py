@@ -199,7 +199,7 @@ def test_nan_and_infinity_are_refused_with_their_element() -> None:
         of_frame = expected
         if number != number:  # in a frame it may mean that the item was not retrieved
             of_frame = (
-                "row 2, element 1: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, "
+                "row 2, element 1: the score is nan; fix the scores, or, if NaN means not retrieved, "
                 "give null_scores='not_retrieved'"
             )
         with pytest.raises(InputError) as caught:
