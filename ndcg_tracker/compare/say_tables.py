@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import (
     ENDS,
+    NOT_COMPARABLE,
     Comparison,
     Estimate,
     GroupCounts,
@@ -252,7 +253,7 @@ def _slice_footnotes(row: Estimate) -> list[str]:
         same = f"all {of_what} differ by the same amount: the interval and the p-value are undefined"
         return [sentence(warning) if warning.kind == "one_group" else same]
     if row.verdict == "not_comparable":
-        return [f"no {unit()} that counts"]
+        return [NOT_COMPARABLE["other_ids"] if row.has_other_ids else f"no {unit()} that counts"]
     if row.verdict == "identical":
         return [*counts, IDENTICAL]
     if warning is not None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import fsum
 
 from ndcg_tracker.errors import argument, warn
-from ndcg_tracker.ingest.cells import Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, ColumnWarning
 from ndcg_tracker.ingest.plain import checked, json_number, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
@@ -103,7 +103,7 @@ def judged_labels(
             if spread:
                 whose = f"judge {judge!r} gave" if judge else "there are"
                 warn(ColumnWarning(f"{whose} several labels of one item, and their mean counts: {spread}"))
-        places = _PartPlaces(records.places, [row for row, *_ in gathered])
+        places = PartPlaces(records.places, [row for row, *_ in gathered])
         rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
         labels = label_lists(rows.as_asked(columns), places, are_answers=unsure)
         found[judge] = replace(labels, same_items=SPANS) if spans else labels
@@ -151,23 +151,3 @@ def _grade(cell: object, grades: Mapping[str, float]) -> float:
         return json_number(number_in(cell), "label")
     text = cell.strip(" \t").encode()
     return number(text, "label") if text else _NULL
-
-
-class _PartPlaces:
-    """Some rows of a table, at their places in it."""
-
-    def __init__(self, places: Places, rows: Sequence[int]) -> None:
-        self.if_twice = places.if_twice
-        self._places, self._rows = places, rows
-
-    def error(self, row: int, what: str, **parts: str) -> Exception:
-        """Return the table's error for the row."""
-        return self._places.error(self._rows[row], what, **parts)
-
-    def whole(self, what: str, **parts: str) -> Exception:
-        """Return the table's error for all of it."""
-        return self._places.whole(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return how the table calls the row."""
-        return self._places.mention(self._rows[row])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import chain, repeat
+from itertools import repeat
 from math import isnan
 from typing import Any, BinaryIO, TypeVar
 from uuid import UUID
@@ -18,13 +18,12 @@ from uuid import UUID
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     IDS,
     Refused,
     absent_columns,
     column_about,
-    column_name,
     often_called,
     refuse_single,
 )
@@ -37,6 +36,7 @@ from ndcg_tracker.ingest.objects import table_in
 from ndcg_tracker.ingest.plain import json_id
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
+from ndcg_tracker.ingest.tables import table_of
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import counted, shown, shown_name
 
@@ -63,7 +63,7 @@ class Records:
 
     header: list[str]
     rows: Callable[[Sequence[int]], Iterator[Row]]
-    places: LinePlaces | RowPlaces
+    places: Places
     refused: Refused
     is_text: bool = False
 
@@ -192,7 +192,7 @@ def rows_by_key(
     return [{key: of, **(held if isinstance(held, dict) else {value: held})} for of, held in document.items()]
 
 
-def _of_rows(rows: Sequence[Mapping[str, object]], places: LinePlaces | RowPlaces) -> Records:
+def _of_rows(rows: Sequence[Mapping[str, object]], places: Places) -> Records:
     header = list(dict.fromkeys(name for row in rows for name in row))
 
     def cells(wanted: Sequence[int]) -> Iterator[Row]:
@@ -322,63 +322,37 @@ def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
     return cells()
 
 
-def frame_records(frame: object, asked: Sequence[str | None] = ()) -> Records:
+def frame_records(frame: Any, asked: Sequence[str | None] = ()) -> Records:
     """Return the records of a table in memory: of pandas or any library that speaks Arrow, or Python's own objects.
 
     Those are a dict of columns, a value or a dict for each key, and dicts or named tuples. In all but Arrow NaN is
     null. ``asked``: see ``opened_records``. Raises: InputError for anything else.
     """
-    header, column, nan_is_null = _opened(frame, asked)
-
-    def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        columns = [column(place) for place in wanted]
-        lengths = [len(values) for values in columns]
-        if len(set(lengths)) > 1:
-            listed = ", ".join(f"{shown(header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
-            raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
-        for values in zip(*columns, strict=True):
-            yield [plain(value, nan_is_null=nan_is_null) for value in values]
-
-    places = RowPlaces()
-    return Records(header, rows, places, places.whole)
-
-
-def _opened(frame: Any, asked: Sequence[str | None]) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
-    """Return a table's column names, a function from a column's place to its values, and whether NaN is null."""
-    frame = table_in(frame)
-    pandas = sys.modules.get("pandas")
+    frame, pandas = table_in(frame), sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.Series):
         frame = dict(zip(frame.index.tolist(), frame.tolist(), strict=True))
     if isinstance(frame, Mapping) and frame and all(map(_is_value, frame.values())):
         frame = rows_by_key(frame, asked, InputError)
-    if isinstance(frame, list) and frame and all(isinstance(row, dict) or hasattr(row, "_asdict") for row in frame):
-        rows = [row if isinstance(row, dict) else row._asdict() for row in frame]
-        frame = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        return [column_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
-    if isinstance(frame, Mapping):
-        names, columns = [column_name(label) for label in frame], list(frame.values())
-        return names, lambda place: _values(columns[place], names[place]), True
-    import pyarrow as pa
-    from pyarrow.interchange import from_dataframe
+    table = table_of(frame)
 
-    try:
-        is_arrow = hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
-        table: Any = pa.table(frame) if is_arrow else from_dataframe(frame)
-    except (pa.ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError):
-        what = f"cannot read a {type(frame).__name__}"
-        raise InputError(what, advice="give a pandas DataFrame, a pyarrow Table or a dict of columns") from None
-    return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        columns = [table.column(place, "") for place in wanted]
+        for place, column in zip(wanted, columns, strict=True):
+            refuse_single(column, table.header[place])
+        lengths = list(map(len, columns))
+        if len(set(lengths)) > 1:
+            listed = ", ".join(f"{shown(table.header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
+            raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
+        columns = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+        for values in zip(*columns, strict=True):
+            yield [plain(value, nan_is_null=bool(table.nan_is_null)) for value in values]
+
+    return Records(table.header, rows, table.places, table.places.whole)
 
 
 def _is_value(held: object) -> bool:
     """Return whether this is the value or the record of a key, and not a column."""
     return isinstance(held, str | dict) or not hasattr(held, "__len__")
-
-
-def _values(column: Any, name: str) -> Sequence[object]:
-    refuse_single(column, name)
-    return list(column)
 
 
 def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> int:
@@ -452,8 +426,8 @@ def plain(value: object, *, nan_is_null: bool) -> object:
     >>> plain(np.int64(3), nan_is_null=True), plain(float("nan"), nan_is_null=True)
     (3, None)
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     return None if nan_is_null and isinstance(value, float) and isnan(value) else value

@@ -318,7 +318,7 @@ def test_wrong_readers() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ([1], "cannot read a list; give a pandas DataFrame, a pyarrow Table or a dict of columns"),
+        ([1], "cannot read a list; give a path, a frame (pandas, polars, Arrow and others) or a dict of arrays"),
         ({"group": ["q"], "a": "x"}, "column 'a' is a single str; give one value per row"),
         (
             {"group": ["q", "r"], "a": [1]},

@@ -13,7 +13,7 @@ from ndcg_tracker.ingest.cells import LinePlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted, warn_of_repeats
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
-from ndcg_tracker.ingest.group_blocks import ExactOnly
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.plain import checked, json_id
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows
 from ndcg_tracker.ingest.shapes import each_once
@@ -88,7 +88,7 @@ class _Gathered:
         return responses.in_asked_order(rows), places
 
 
-class ResponseLines(ExactOnly):
+class ResponseLines(LineFormat):
     """JSON lines with one response per line (see ``LineFormat``).
 
     Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON, but are not
@@ -155,8 +155,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
             gathered.rows(responses)  # refuses a wrong value above
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
-    rows, lines = gathered.rows(responses)
-    return rows, lines.of_records()
+    return gathered.rows(responses)
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:

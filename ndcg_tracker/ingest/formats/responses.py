@@ -19,13 +19,13 @@ from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import (
     OF_A_FILE,
     RANK,
+    RELEVANT_LISTS,
     Columns,
     ColumnWarning,
     Wanted,
     conventional_names,
     is_frame_as_dict,
     often_called,
-    warn_of_relevant_lists,
 )
 from ndcg_tracker.ingest.formats.response_shapes import (
     NOTHING,
@@ -525,7 +525,7 @@ class Responses:
     def finish(self, n_responses: int) -> None:
         """Refuse a file with more ids than there are responses, and warn how labels are read."""
         if not self._of_runs and self._element is not None and self._element.item is None:
-            warn_of_relevant_lists()
+            warn(ColumnWarning(RELEVANT_LISTS))
         self._columns.warn_of_ranks()
         warn_of_fractions(self.fractions)
         if self.ids is not None and n_responses < len(self.ids):

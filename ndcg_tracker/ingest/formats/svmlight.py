@@ -14,7 +14,7 @@ from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import ColumnWarning, Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
-from ndcg_tracker.ingest.group_blocks import ExactOnly
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.plain import gathered
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines, Source
@@ -30,7 +30,7 @@ _QUERY, _WEIGHT, _NOT_READ = ".query", ".weight", (".init", ".position")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-class LabelQid(ExactOnly):
+class LabelQid(LineFormat):
     """A label/qid file (see ``LineFormat``); items are identified by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups are in a file ``FILE.query`` next to it, as in LightGBM, and a

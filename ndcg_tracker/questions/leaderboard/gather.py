@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import made, words
-from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
+from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, by_system, without_checkpoints
 from ndcg_tracker.compare.decide import NO_ATTRIBUTES, adjusted_jointly
 from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
-from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
 from ndcg_tracker.compare.pair import lacked, places_of_ids
@@ -30,6 +29,7 @@ from ndcg_tracker.compare.run_pair import (
     known_metric,
     label_set_ref,
     no_group_of_labels,
+    suite_metric,
 )
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -270,8 +270,7 @@ def _results(tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, at
     on.notes.extend(note for note in more if note.kind not in told)
     ids, values = ids[~is_lacked], values[:, ~is_lacked]
     weights = _weights(tx, runs[0].dataset_id, metric, ids)
-    if weights is not None and question.test == "permutation":
-        raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
+    refuse("leaderboard", {"test": question.test, "weights": weights is not None})
     return _Results(ids, np.split(values, np.cumsum([len(arm.runs) for arm in on.arms])[:-1]), weights)
 
 

@@ -101,12 +101,12 @@ def suite_report(
 ) -> RunsReport:
     """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
 
-    Parameters: see ``runs_report``; raises: see ``compared_on_suite``.
+    Parameters: see ``runs_report``; raises: see ``compared``.
     """
-    from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
     from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 
-    comparisons, pairs = compared_on_suite(tx, baseline, candidates, options)
+    on_suite = compared(tx, baseline, candidates, options)
+    comparisons, pairs = tuple(of.comparison for of in on_suite), [pair for of in on_suite for pair in of.parts]
     view = {of.name: getattr(options, of.name) for of in fields(DataView)}
     question = LeaderboardQuestion(metrics=pairs[0].both.metrics, suite=options.suite, by_tag=options.by_tag, **view)
     try:
