@@ -31,7 +31,6 @@ from ndcg_tracker.storage.checks import (
 from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
 from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
-    AliasRecord,
     Holds,
     Part,
     PruningRecord,
@@ -101,20 +100,11 @@ class RunReads(TransactionPart):
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
-        """Return some runs by id, and keep their pruning records, which the query returns too."""
-        runs, gone = schema.runs, _prunings()
-        query = _runs().add_columns(*_apart(gone)).join(gone, gone.c.run_id == runs.c.id, isouter=True)
-        by_id: dict[int, RunRecord] = {}
-        prunings: dict[int, PruningRecord | None] = {}
-        rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
-        for row in rows:
-            of_pruning = _taken_apart(row)
-            run = by_id[row["id"]] = _run(**row)
-            self._dataset_of[run.id] = run.dataset_id
-            prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
-        self._session.keep("pruning", prunings)
-        self._session.keep("tie order", {run.id: run.tie_order for run in by_id.values()})
-        return by_id
+        """Return some runs by id."""
+        runs = self._session.records(_run, _runs().where(schema.runs.c.id.in_(run_ids)))
+        self._dataset_of.update((run.id, run.dataset_id) for run in runs)
+        self._session.keep("tie order", {run.id: run.tie_order for run in runs})
+        return {run.id: run for run in runs}
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names (see ``referenced_run``).
@@ -141,25 +131,10 @@ class RunReads(TransactionPart):
         return run_id
 
     def names(self, dataset: str | None = None) -> list[RunName]:
-        """Return the names of all runs, oldest first, and keep their aliases, which the query returns too."""
-        runs, aliases = schema.runs, schema.aliases
-        query = (
-            sa.select(runs.c.id, runs.c.name, runs.c.dataset, runs.c.created_at_utc, *_apart(aliases))
-            .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
-            .order_by(*IN_TIME, aliases.c.name)
-        )
-        chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
-        names: dict[RunName, None] = {}
-        alias_records: list[AliasRecord] = []
-        rows: list[dict[str, Any]] = self._session.records(dict, chosen)
-        for row in rows:
-            of_alias = _taken_apart(row)
-            names[RunName(**row)] = None
-            if of_alias["name"] is not None:
-                alias_records.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
-        alias_records.sort(key=lambda alias: (alias.dataset_id, alias.name))
-        self._session.once(("aliases", dataset), lambda: alias_records)
-        return list(names)
+        """Return the names of all runs, oldest first."""
+        runs = schema.runs
+        query = sa.select(runs.c.id, runs.c.name, runs.c.dataset, runs.c.created_at_utc).order_by(*IN_TIME)
+        return self._session.records(RunName, query if dataset is None else query.where(runs.c.dataset == dataset))
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
         """Return the runs with these references or patterns; all runs (of a dataset) if there are none.
@@ -514,7 +489,6 @@ class RunWrites(TransactionPart):
         return self._runs.with_id(run_id)
 
 
-_APART = "of_other_"
 _SIDES = ("baseline", "candidate")
 
 
@@ -527,16 +501,6 @@ def _runs() -> Select[Any]:
 def _run(*, dataset: str, word: str | None, **row: Any) -> RunRecord:
     """Return the record of a row, in which the name of the dataset has the word for its groups."""
     return RunRecord(**row, dataset=DatasetName(dataset, word))
-
-
-def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:
-    """Return the columns of a joined table under distinct names."""
-    return [column.label(f"{_APART}{column.name}") for column in table.c]
-
-
-def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
-    """Remove the columns that ``_apart`` has named from a row, and return them; all None if the join found nothing."""
-    return {name.removeprefix(_APART): row.pop(name) for name in list(row) if name.startswith(_APART)}
 
 
 def _prunings() -> sa.Subquery:
