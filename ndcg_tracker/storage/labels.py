@@ -177,11 +177,6 @@ class LabelWrites(TransactionPart):
         self._session.execute(table.update().where(table.c.id == label_set.id).values(new))
         return replace(label_set, **new)
 
-    def known_by_digest(self, dataset_id: int, digest: str, judge: str) -> LabelSetRecord:
-        """Create a label set without labels, or with only a digest, and return its record."""
-        begun = self.begin(dataset_id, LabelOrigin(judge=judge), by_row_number=None)
-        return self.finish(begun, digest, 0, 0)
-
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
         for owner in (schema.label_reasons.c.label_set_id, schema.label_lists.c.label_set_id, schema.label_sets.c.id):
@@ -200,15 +195,12 @@ class DesignReads(TransactionPart):
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
-        judge, of_labels = schema.label_sets.c.judge, table.c.label_set_id == schema.label_sets.c.id
-        labelled = sa.select(table, judge).join(schema.label_sets, of_labels)
+        labelled = sa.select(table, schema.label_sets.c.judge).join_from(table, schema.label_sets)
         rows = self._session.rows(labelled.where(here).order_by(table.c.number))
         if not rows:
             return []
-        joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
-        query = (
-            sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
-        )
+        query = sa.select(of_designs).join_from(of_designs, table).where(here)
+        query = query.order_by(of_designs.c.design_id, of_designs.c.place)
         runs: dict[int, tuple[DesignRunRecord, ...]] = {}
         for row in self._session.rows(query):
             runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))

@@ -44,12 +44,11 @@ class AliasReads(TransactionPart):
 
     def _all(self, dataset: str | None) -> list[AliasRecord]:
         query = (
-            sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
-            .join_from(schema.aliases, schema.datasets)
-            .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
+            sa.select(schema.aliases, schema.runs.c.dataset, schema.runs.c.name.label("run"))
+            .join_from(schema.aliases, schema.runs)
             .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
         )
-        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
         return self._session.records(AliasRecord, chosen)
 
     def policies(self, dataset: str | None = None) -> list[PolicyRecord]:

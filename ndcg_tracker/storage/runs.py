@@ -345,29 +345,6 @@ class RunWrites(TransactionPart):
             ranking = ranking.of_groups(np.flatnonzero(lacks))
         self.append(run_id, dataset_id, ranking)
 
-    def keep_pruning(
-        self,
-        run_id: int,
-        group_ids: Index,
-        *,
-        summaries_only: bool = False,
-        kept_share: float | None = None,
-        created_at_utc: str | None = None,
-    ) -> None:
-        """Record that the items of a run were deleted, or never stored (see ``PruningRecord``).
-
-        Parameters: ``group_ids``: of all its groups, ascending; none if only sums are stored.
-        """
-        groups, _ = packed(group_ids, np.zeros(group_ids.size))
-        row = {
-            "run_id": run_id,
-            "created_at_utc": checked_time(created_at_utc),
-            "summaries_only": summaries_only,
-            "packed_group_ids": groups,
-            "kept_share": kept_share,
-        }
-        self._session.execute(schema.prunings.insert().values(row))
-
     def finish(
         self,
         run_id: int,
@@ -468,9 +445,14 @@ class RunWrites(TransactionPart):
         """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
         lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
         group_ids = self._runs.group_ids(run_id)
-        without_results = summaries_only or "results" not in self._runs.holds(run_id)
+        row = {
+            "run_id": run_id,
+            "created_at_utc": utc_now(),
+            "summaries_only": summaries_only or "results" not in self._runs.holds(run_id),
+            "packed_group_ids": packed(group_ids, np.zeros(group_ids.size))[0],
+        }
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
-        self.keep_pruning(run_id, group_ids, summaries_only=without_results)
+        self._session.execute(schema.prunings.insert(), row)
         self._session.execute(lists.delete().where(lists.c.run_id == run_id))
         if summaries_only:
             of_run = evaluations.c.run_id == run_id

@@ -180,11 +180,7 @@ class Store:
         ``Opens``. Raises: InputError for an invalid location; SealedError; DatabaseError, with the command to run, for
         a location that is missing, empty, older, newer, of another program or not a database.
         """
-        return cls.at(parsed_location(location), create=create, read_only=read_only, opens=opens)
-
-    @classmethod
-    def at(cls, where: Location, *, create: bool = False, read_only: bool = False, opens: Opens = "open") -> Store:
-        """Return the store at a location (see ``open``)."""
+        where = parsed_location(location)
         engine = database_engine(where, read_only=read_only)
         try:
             state = found_state(engine, where)
