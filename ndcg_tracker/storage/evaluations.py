@@ -31,15 +31,11 @@ from ndcg_tracker.storage.records import (
     MetricUse,
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
-from ndcg_tracker.storage.session import FEW, Session, TransactionPart
+from ndcg_tracker.storage.session import FEW, TransactionPart
 
 
 class EvaluationReads(TransactionPart):
     """Reads evaluations, the results of their groups, and the judged share of runs."""
-
-    def __init__(self, session: Session, runs: RunReads) -> None:
-        super().__init__(session)
-        self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
@@ -161,7 +157,8 @@ class EvaluationReads(TransactionPart):
         if not ids.size:
             of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
             rows = self._session.rows(of_evaluation)
-            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in rows))
+            runs = RunReads(self._session)
+            runs.require("results", *(runs.with_id(row.run_id) for row in rows))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)

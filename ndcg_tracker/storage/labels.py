@@ -31,7 +31,7 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session, TransactionPart
+from ndcg_tracker.storage.session import TransactionPart
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
@@ -39,17 +39,12 @@ _RECORDED = [column for column in schema.label_sets.c if column.name != "same_it
 class LabelReads(TransactionPart):
     """Reads label sets and their labels."""
 
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        super().__init__(session)
-        self._groups = groups
-        self._dataset_of: dict[int, int] = {}
-
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
         """Return the label sets of a judge of a dataset, by version; ``judge``: None for all judges."""
         table = schema.label_sets
         query = sa.select(*_RECORDED).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
-        self._dataset_of.update((label_set.id, dataset_id) for label_set in every)
+        self._session.dataset_of.update((("labels", label_set.id), dataset_id) for label_set in every)
         return [label_set for label_set in every if judge is None or label_set.judge == judge]
 
     def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
@@ -60,7 +55,7 @@ class LabelReads(TransactionPart):
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        keyed = self._groups.keyed(lists, self._dataset_of.get(label_set_id))
+        keyed = GroupReads(self._session).keyed(lists, self._session.dataset_of.get(("labels", label_set_id)))
         return LabelLists(*keyed, same_items=self.same_items(label_set_id))
 
     def same_items(self, label_set_id: int) -> SameItems | None:
@@ -84,13 +79,8 @@ class LabelReads(TransactionPart):
         return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
 
-class LabelWrites(TransactionPart):
+class LabelWrites(LabelReads):
     """Writes label sets, at once or block by block."""
-
-    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites) -> None:
-        super().__init__(session)
-        self._labels = labels
-        self._groups = groups
 
     def insert(
         self,
@@ -113,7 +103,7 @@ class LabelWrites(TransactionPart):
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.keep_creators_out()
-        newest = self._labels.newest(dataset_id, None)
+        newest = self.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             "version": 1 if newest is None else newest.version + 1,
@@ -135,7 +125,8 @@ class LabelWrites(TransactionPart):
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
         """Add the labels of groups that an unfinished label set does not have yet."""
-        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, self._groups.lists(dataset_id, labels, "grade"))
+        lists = GroupWrites(self._session).lists(dataset_id, labels, "grade")
+        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, lists)
 
     def append_from(self, label_set_id: int, other_id: int) -> None:
         """Copy from another label set the labels of the groups that an unfinished one lacks."""
@@ -214,17 +205,13 @@ class DesignReads(TransactionPart):
         return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
-class DesignWrites(TransactionPart):
+class DesignWrites(DesignReads):
     """Writes designs, the items that they ask about, and people's answers."""
-
-    def __init__(self, session: Session, designs: DesignReads) -> None:
-        super().__init__(session)
-        self._designs = designs
 
     def insert(self, design: DesignRecord) -> DesignRecord:
         """Store a design as the next of its dataset, and return it with its id and its number."""
         self._session.keep_creators_out()
-        stored = self._designs.all(design.dataset_id)
+        stored = self.all(design.dataset_id)
         design = replace(design, number=stored[-1].number + 1 if stored else 1)
         names = (column.name for column in schema.designs.c if column.name != "id")
         design = replace(
@@ -242,7 +229,7 @@ class DesignWrites(TransactionPart):
         table = schema.designs
         values = {"budget": budget, "planned_budget": budget}
         self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
+        known = {(item.group_id, item.item_key) for item in self.items(design.id)}
         new = [
             {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": 1.0}
             for group_id, key in pairs
