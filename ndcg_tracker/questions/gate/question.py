@@ -218,7 +218,7 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
         return
     low, high = metric.limits
     given: list[tuple[str, object, float | None, object]] = [(name, of, of, 0.01) for name, of in margins.items()]
-    given.append(("max_harm", harm, harm and harm.loss, ".3:2%"))
+    given.append(("max_harm", harm, None if harm is None else harm.loss, ".3:2%"))
     for name, of, drop, example in given:
         if drop is not None and high - low <= drop < math.inf:
             raise InputError(

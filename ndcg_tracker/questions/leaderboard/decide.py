@@ -172,10 +172,10 @@ def metric_board(
     intervals = []
     for place, row in enumerate(values):
         if repeats and len(repeats[place]) > 1:
-            test, _ = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)
+            found, _ = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)
         else:
-            test = paired_t(row) if weights is None else weighted_t(row, weights)
-        intervals.append(limited(test.ci, metric.limits))
+            found = paired_t(row) if weights is None else weighted_t(row, weights)
+        intervals.append(limited(found.ci, metric.limits))
     direction = metric.direction
     standings = standings_of(tested, adjusted, direction, intervals)
     counted = values if weights is None else values[:, weights > 0]

@@ -33,7 +33,7 @@ from ndcg_tracker.questions.report.first_screen import (
 )
 from ndcg_tracker.render.html import CLASSES, Spec, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
-from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
+from ndcg_tracker.render.report import Column, Report, Table, columns, kinds, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
@@ -42,7 +42,6 @@ from ndcg_tracker.words.texts import (
     counted,
     interval,
     judge_words,
-    p_text,
     points,
     queries,
     unit,
@@ -391,18 +390,15 @@ def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str,
     scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=texts)
     cards = {"every": Card.of(every), "scatter": Card.of(scatter)}
     histogram = chart_groups.histogram(pair.groups, first.metric)
-    bins = [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]]
-    cards["histogram"] = Card.of(histogram, Table(columns(">from", ">to", ">groups"), bins))
+    bins = Table.of(kinds("low delta from, high delta to, n count groups"), histogram["data"]["values"])
+    cards["histogram"] = Card.of(histogram, bins)
     only = first.metric if len(comparison.metrics) == 1 else ""
     cards["forest"] = Card.of(compare_charts.forest(bars, metric=only), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
         spec = cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff)
-        at = [
-            [row.cutoff, points(row.baseline), points(row.candidate), _signed(row.delta), interval(row.ci, signed=True)]
-            for row in pair.at_cutoffs
-        ]
-        headings = columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval")
-        cards["cutoffs"] = Card.of(spec, Table(headings, at))
+        means = Column("baseline", baseline, "mean"), Column("candidate", candidate, "mean")
+        at = *kinds("cutoff count"), *means, *kinds("delta delta, ci interval 95% interval")
+        cards["cutoffs"] = Card.of(spec, Table.of(at, pair.at_cutoffs))
     if len(report.history) > 1:
         rows = [row for row in report.history if row["mean"] is not None]
         named: list[HistoryRow] = [{**row, "run": visible(row["run"])} for row in rows]
@@ -422,15 +418,8 @@ def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str,
 
 def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
     """Return the numbers of a forest plot."""
-    rows = [
-        [bar.label, bar.n, _signed(bar.delta), interval(bar.ci, signed=True), p_text(bar.p_adjusted), bar.found]
-        for bar in bars
-    ]
-    return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
-
-
-def _signed(number: float) -> str:
-    return points(number, signed=True)
+    of = "label id of, n count groups, delta delta, ci interval 95% interval, p_adjusted p p, found text verdict"
+    return Table.of(kinds(of), bars)
 
 
 def _lists_words(pair: PairReport, first: Estimate) -> str:
@@ -552,12 +541,8 @@ def _overview(report: RunsReport) -> dict[str, Card]:
             replace(delta, baseline=visible(delta.baseline), candidate=visible(delta.candidate))
             for delta in report.deltas
         ]
-        rows = [
-            [of.candidate, of.baseline, _signed(of.delta), p_text(of.p_adjusted), of.verdict.replace("_", " ")]
-            for of in deltas
-        ]
-        table = Table(columns("run", "against", ">delta", ">p", "verdict"), rows)
-        cards["heatmap"] = Card.of(compare_charts.heatmap(deltas, names, first), table)
+        heads = kinds("candidate id run, baseline id against, delta delta, p_adjusted p p, verdict verdict")
+        cards["heatmap"] = Card.of(compare_charts.heatmap(deltas, names, first), Table.of(heads, deltas))
     title = f"Every candidate against {names[0]}{only and f': {only}'}"
     cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
     return cards
