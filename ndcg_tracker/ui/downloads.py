@@ -139,7 +139,38 @@ def _labels(tx: ReadTransaction, ask: Question, format: Format) -> str:
     return label_versions_as(format, label_versions(tx, here.dataset.name, here.judge))
 
 
-_OF_DECISION = ["id", "dataset_id", "baseline_run_id", "candidate_run_id", "baseline_run", "candidate_run", "baseline_alias", "metric", "label_set_id", "scope", "margin", "delta", "ci_low", "ci_high", "alpha", "decision", "reason", "acknowledged_reason", "acknowledged_by", "created_at_utc", "repeats", "unjudged", "delta_low", "delta_high", "checked_by", "budget", "looks", "look", "baseline_lists", "question"]
+_OF_DECISION = [
+    "id",
+    "dataset_id",
+    "baseline_run_id",
+    "candidate_run_id",
+    "baseline_run",
+    "candidate_run",
+    "baseline_alias",
+    "metric",
+    "label_set_id",
+    "scope",
+    "margin",
+    "delta",
+    "ci_low",
+    "ci_high",
+    "alpha",
+    "decision",
+    "reason",
+    "acknowledged_reason",
+    "acknowledged_by",
+    "created_at_utc",
+    "repeats",
+    "unjudged",
+    "delta_low",
+    "delta_high",
+    "checked_by",
+    "budget",
+    "looks",
+    "look",
+    "baseline_lists",
+    "question",
+]
 
 
 def _decisions(tx: ReadTransaction, ask: Question, format: Format) -> str:
