@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.column_types import JsonText
-from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.session import Reads, Session
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.upkeep.integrity import Written
@@ -67,11 +67,8 @@ class Conditions:
         return None if place is None else told[place]
 
 
-class CopyReads:
+class CopyReads(Reads):
     """Reads rows of any table."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def rows(self, name: str, chosen: Mapping[str, Collection[int]] | None = None) -> Iterator[list[Row]]:
         """Yield the rows of a table in blocks, by primary key; ``chosen``: which datasets, runs and label sets."""

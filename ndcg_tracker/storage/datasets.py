@@ -39,7 +39,7 @@ from ndcg_tracker.storage.records import (
     TextRecord,
 )
 from ndcg_tracker.storage.references import unknown_dataset
-from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.session import FEW, Reads, Session
 from ndcg_tracker.words.texts import group_word, now_about
 
 if TYPE_CHECKING:
@@ -84,11 +84,8 @@ class KnownGroups:
         return np.append(self._ids, -1)[places]
 
 
-class DatasetReads:
+class DatasetReads(Reads):
     """Reads datasets."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
@@ -198,11 +195,8 @@ class DatasetWrites:
                 raise ConflictError(f"dataset {dataset.name!r} {what}", advice="split one before its first run")
 
 
-class SuiteReads:
+class SuiteReads(Reads):
     """Reads suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[SuiteRecord]:
         """Return the suites by name, each with its datasets in their order."""
@@ -462,11 +456,8 @@ class GroupWrites:
             self._session.execute(statement, rows)
 
 
-class TextReads:
+class TextReads(Reads):
     """Reads the texts of groups and items."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
         """Return the texts of a dataset, or of only one of its groups, by group and item."""

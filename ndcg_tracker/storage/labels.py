@@ -31,7 +31,7 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.session import Reads, Session
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.upkeep.integrity import Written
@@ -198,11 +198,8 @@ Pair = tuple[int, str]
 """The id of a group, and an item."""
 
 
-class DesignReads:
+class DesignReads(Reads):
     """Reads designs and the items that they ask about."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DesignRecord]:
         """Return the designs of a dataset by number."""

@@ -24,7 +24,7 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     SuiteDecisionRecord,
 )
-from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.session import Reads, Session
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.upkeep.integrity import Written
@@ -142,11 +142,8 @@ class AliasWrites:
         self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
-class DecisionReads:
+class DecisionReads(Reads):
     """Reads the decisions of gates, on datasets and on suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DecisionRecord]:
         """Return the decisions of gates on a dataset, oldest first."""

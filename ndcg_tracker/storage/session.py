@@ -101,6 +101,13 @@ class Session:
         return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
 
 
+class Reads:
+    """Reads one kind of data on the connection of a transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+
 def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
