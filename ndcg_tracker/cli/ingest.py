@@ -59,12 +59,14 @@ def ingest(
     """
     tags, of_file = _tags(asked.named.get("tags", {}), measure)
     asked = replace(asked, named={"git_commit": _head(), **asked.named, "tags": tags})
-    refuse("ingest", {**asked.named, "files": files, "measure": of_file, "several_files": len(files or ()) > 1})
+    several = {"files": files, "metrics": asked.named.get("metrics"), "measures": of_file}
+    kinds = {f"several_{name}": len(given or ()) > 1 for name, given in several.items()}
+    refuse("ingest", {**asked.named, "files": files, "measure": of_file, **kinds})
     if "results" in asked.named:
         options.show(_report([_stored_results(asked, of_file)], format))
         return
-    if not files:
-        raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
+    refuse("complete ingest", {"files": files})
+    assert files is not None
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     stored: list[IngestResult] = []
@@ -119,21 +121,16 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
             yield result
 
 
-def _stored_results(asked: Asked, measure: str | None) -> IngestResult:
+def _stored_results(asked: Asked, measures: list[str]) -> IngestResult:
     """Store values per group from another engine."""
-    metrics, names = asked.named.get("metrics", ()), asked.named.get("name", [None])
-    if len(metrics) != 1 or not {"direction", "range"} <= asked.named.keys():
-        raise InputError(
-            "--results needs a metric, a direction and a range",
-            advice="give, for example, --metric external:latency --direction lower --range 0,inf",
-        )
+    given, names = asked.part(storing.log_results), asked.named.get("name", [None])
+    of_one = {"metric": asked.named["metrics"][0], "name": names[0], "measure": next(iter(measures), None)}
     with options.tracker() as tracker:
-        of_results = asked.part(storing.log_results)
-        return tracker.log_results(**{**of_results, "metric": metrics[0], "name": names[0], "measure": measure})
+        return tracker.log_results(**{**given, **of_one})
 
 
-def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], str | None]:
-    """Return the tags of a run, including its measures, and the measure that --results takes."""
+def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], list[str]]:
+    """Return the tags of a run, including its measures, and the measures to take from --results."""
     for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
         try:
             is_number = math.isfinite(float(number))
@@ -144,10 +141,7 @@ def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, st
         if name in tags:
             raise InputError(f"--tag and --measure both give {name!r}", advice="leave one out")
         tags[name] = number
-    of_file = [text for text in measure or () if "=" not in text]
-    if len(of_file) > 1:
-        raise InputError("--results takes one --measure", advice="ingest the measures one by one")
-    return tags, of_file[0] if of_file else None
+    return tags, [text for text in measure or () if "=" not in text]
 
 
 def _head() -> str | None:

@@ -208,8 +208,6 @@ def rescore(
     """
     from ndcg_tracker.render.formats import shown_metric, with_requests
 
-    if bool(runs) == every:
-        raise InputError("name the runs to rescore, or give --all")
     with options.tracker() as tracker:
         rescored = asked.of(partial(tracker.rescore, runs or ()))
     rows = [

@@ -496,7 +496,7 @@ def compared(results: Results, methods: Methods = T_TEST) -> Estimate:
         found = replace(found, t=replace(found.t, mean=results.means[1] - results.means[0]))
     elif sample.n and results.drawn is None:
         means = results.every.means
-    found = replace(found, means=means, others=dict(results.others))
+    found = replace(found, means=means, others={**found.others, **results.others})
     n_weightless = found.about.groups.paired - sample.n
     weightless = (Note("weightless", {"n": n_weightless}),) if n_weightless else ()
     if results.shown_only is not None:

@@ -234,8 +234,8 @@ def _metric_shape(metric: Estimate) -> Mapping[str, object]:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
         shape["check"] = fields_of(metric.about.check) | alone
     if "micro" in metric.others:
-        for name, of in {"macro": metric, **metric.others}.items():
-            shape |= {name: picked(_MEAN_KEYS, of)} if name not in ENDS else {}
+        means = {"macro": metric, **{name: metric.others[name] for name in ("over_datasets", "micro")}}
+        shape |= {name: picked(_MEAN_KEYS, of) for name, of in means.items()}
     effect = metric.about.tie_effect
     shape["tie_bounds"] = effect and {
         "baseline": (effect.baseline.worst, effect.baseline.best),

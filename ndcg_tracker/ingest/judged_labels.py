@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import fsum
 
 from ndcg_tracker.errors import argument, warn
-from ndcg_tracker.ingest.cells import Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, ColumnWarning
-from ndcg_tracker.ingest.plain import checked, json_number, unfolded, warn_of_fractions
-from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
+from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.records import Records, place_of
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import label_lists
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists
@@ -103,7 +103,7 @@ def judged_labels(
             if spread:
                 whose = f"judge {judge!r} gave" if judge else "there are"
                 warn(ColumnWarning(f"{whose} several labels of one item, and their mean counts: {spread}"))
-        places = _PartPlaces(records.places, [row for row, *_ in gathered])
+        places = PartPlaces(records.places, [row for row, *_ in gathered])
         rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
         labels = label_lists(rows.as_asked(columns), places, are_answers=unsure)
         found[judge] = replace(labels, same_items=SPANS) if spans else labels
@@ -147,27 +147,4 @@ def _grade(cell: object, grades: Mapping[str, float]) -> float:
     if grades and word.isalpha():
         what = f"label {shown(str(cell))} is not among the words of {argument('grades')}"
         raise WrongValueError(what, advice="add it there")
-    if not isinstance(cell, str):
-        return json_number(number_in(cell), "label")
-    text = cell.strip(" \t").encode()
-    return number(text, "label") if text else _NULL
-
-
-class _PartPlaces:
-    """Some rows of a table, at their places in it."""
-
-    def __init__(self, places: Places, rows: Sequence[int]) -> None:
-        self.if_twice = places.if_twice
-        self._places, self._rows = places, rows
-
-    def error(self, row: int, what: str, **parts: str) -> Exception:
-        """Return the table's error for the row."""
-        return self._places.error(self._rows[row], what, **parts)
-
-    def whole(self, what: str, **parts: str) -> Exception:
-        """Return the table's error for all of it."""
-        return self._places.whole(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return how the table calls the row."""
-        return self._places.mention(self._rows[row])
+    return cell_number(cell, "label")

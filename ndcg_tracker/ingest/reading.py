@@ -291,8 +291,7 @@ def texts_given(
 ) -> Mapping[str, str]:
     """Return the texts of the items of a run or of labels; ``text``: their column, None unless the items are texts."""
     if text is None or path == "-":
-        if text is not None:
-            raise InputError(f"{argument('text', text)} needs a file", advice="write the rows to one first")
+        refuse("ingest", {"text": text, "no_file": path == "-"})
         return texts_read(columns.documents)
 
     def items_of(columns: Columns) -> list[str]:
@@ -660,15 +659,10 @@ def documents_given(rule: object, collapse: str | None = None, *, item_is_text: 
     >>> documents_given("#.*").collapse, documents_given(None)
     ('max', None)
     """
+    refuse("ingest", {"item_is_text": item_is_text, "item_to_document": rule, "collapse": collapse})
     if item_is_text:
-        refuse("ingest", {"item_is_text": True, "item_to_document": rule})
         return Documents("", are_read=True, texts={})
     if rule is None:
-        if collapse is not None:
-            what = (
-                f"{argument('collapse', collapse)} says how to combine chunks, but nothing says what the documents are"
-            )
-            raise InputError(what, advice=f"name the documents with {argument('item_to_document', '#.*')}")
         return None
     how = "max" if collapse is None else collapse
     if how not in get_args(Collapse):

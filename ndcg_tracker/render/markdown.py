@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ndcg_tracker.render.report import Detail, Report, Table, marked, shown, shown_reports
+from ndcg_tracker.render.report import Detail, Report, Table, marked, shown_reports
 from ndcg_tracker.render.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
@@ -99,10 +99,10 @@ def _headline(report: Report) -> str:
 
 def _table(table: Table) -> list[list[str]]:
     """Return a table with its footnotes, the line after it and how to read it."""
-    shown_table = shown(table)
+    people = table.for_people
     after = [markdown_text(table.after)] if table.after else []
     return [
-        markdown_table(shown_table.headings, shown_table.rows, shown_table.right),
+        markdown_table([of.heading for of in people.columns], people.cells, [bool(of.right) for of in people.columns]),
         _listed(marked(table.footnotes)),
         after,
         _listed(table.legend),

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.verification import Number
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.session import Written
     from ndcg_tracker.storage.store import ReadTransaction
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
 SHARES_AGREE = 1e-12

@@ -307,7 +307,7 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
     numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
     if version is not None:
         given = [judges] if isinstance(judges, str) else list(judges or ())
-        refuse("rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
+        refuse("complete rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
+from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -31,17 +31,14 @@ from ndcg_tracker.storage.records import (
     MetricUse,
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
-from ndcg_tracker.storage.session import FEW, Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.session import FEW, Session, TransactionPart
 
 
-class EvaluationReads:
+class EvaluationReads(TransactionPart):
     """Reads evaluations, the results of their groups, and the judged share of runs."""
 
     def __init__(self, session: Session, runs: RunReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
@@ -193,7 +190,7 @@ class EvaluationReads:
         columns = GroupResultColumns(ids, values, undefined, reasons)
         if not components:
             return columns
-        _, dcg, ideal_dcg = bulk.components(evaluation_id)
+        _, (dcg, ideal_dcg) = bulk.result_columns(evaluation_id, "dcg", "ideal_dcg")
         return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
 
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
@@ -238,12 +235,8 @@ class NewEvaluation(GroupValues, total=False):
     requested_as: str | None
 
 
-class EvaluationWrites:
+class EvaluationWrites(TransactionPart):
     """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def insert(self, run_id: int, label_set_id: int, metric: str, **given: Unpack[NewEvaluation]) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
@@ -280,7 +273,7 @@ class EvaluationWrites:
             **self.names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._session.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
         return evaluation_id
 
@@ -289,7 +282,7 @@ class EvaluationWrites:
         sums = schema.paired_sums.c.evaluation_id
         for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
-        self._made.evaluation_ids.discard(evaluation_id)
+        self._session.made.evaluation_ids.discard(evaluation_id)
 
     def delete_old(self, old: Mapping[int, Iterable[int]], run_ids: Collection[int]) -> None:
         """Delete the old evaluations of some runs, and their judged shares under labels that they no longer have."""
@@ -303,7 +296,7 @@ class EvaluationWrites:
     def refill(self, evaluation_id: int, **given: Unpack[GroupValues]) -> None:
         """Restore the group results of a pruned evaluation (see ``insert``); its mean stays."""
         rows = _result_rows(f"evaluation {evaluation_id}", given)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._session.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:

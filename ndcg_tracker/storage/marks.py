@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -24,20 +24,17 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     SuiteDecisionRecord,
 )
-from ndcg_tracker.storage.session import Reads, Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.session import Session, TransactionPart
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 """The columns of who overrode a decision, and why."""
 
 
-class AliasReads:
+class AliasReads(TransactionPart):
     """Reads aliases."""
 
     def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._datasets = datasets
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
@@ -83,11 +80,11 @@ class AliasReads:
         return named[0]
 
 
-class AliasWrites:
+class AliasWrites(TransactionPart):
     """Writes aliases; ``run_of``: returns the run of an id."""
 
     def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
-        self._session = session
+        super().__init__(session)
         self._aliases = aliases
         self._run_of = run_of
 
@@ -142,7 +139,7 @@ class AliasWrites:
         self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
-class DecisionReads(Reads):
+class DecisionReads(TransactionPart):
     """Reads the decisions of gates, on datasets and on suites."""
 
     def all(self, dataset_id: int) -> list[DecisionRecord]:
@@ -163,13 +160,12 @@ class DecisionReads(Reads):
         return self._session.records(SuiteDecisionRecord, query)
 
 
-class DecisionWrites:
+class DecisionWrites(TransactionPart):
     """Writes the decisions of gates; ``run_of``: returns the run of an id."""
 
-    def __init__(self, session: Session, run_of: Callable[[int], RunRecord], made: Written) -> None:
-        self._session = session
+    def __init__(self, session: Session, run_of: Callable[[int], RunRecord]) -> None:
+        super().__init__(session)
         self._run_of = run_of
-        self._made = made
 
     def insert(
         self,
@@ -194,7 +190,7 @@ class DecisionWrites:
         if arms is not None:
             row["repeats"] = {f"{side}_id": list(ids) for side, (_, ids) in runs.items()}
         record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(row)), **row)
-        self._made.decision_ids.add(record.id)
+        self._session.made.decision_ids.add(record.id)
         return record
 
     def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:

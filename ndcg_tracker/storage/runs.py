@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -39,11 +39,8 @@ from ndcg_tracker.storage.records import (
     RunSize,
 )
 from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
-from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.session import FEW, Session, TransactionPart
 from ndcg_tracker.words.texts import DatasetName, now_about
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
@@ -74,11 +71,11 @@ class RunDetails(RankedFacts, total=False):
     groups_share: str | None
 
 
-class RunReads:
+class RunReads(TransactionPart):
     """Reads runs and their ranked items."""
 
     def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._datasets = datasets
         self._aliases = aliases
         self._groups = groups
@@ -311,24 +308,17 @@ class RunReads:
             yield self.ranking(run.id, kept)
 
 
-class RunWrites:
+class RunWrites(TransactionPart):
     """Writes runs, at once or block by block; renames, tags and deletes them."""
 
     def __init__(
-        self,
-        session: Session,
-        runs: RunReads,
-        datasets: DatasetReads,
-        aliases: AliasReads,
-        groups: GroupWrites,
-        made: Written,
+        self, session: Session, runs: RunReads, datasets: DatasetReads, aliases: AliasReads, groups: GroupWrites
     ) -> None:
-        self._session = session
+        super().__init__(session)
         self._runs = runs
         self._datasets = datasets
         self._aliases = aliases
         self._groups = groups
-        self._made = made
         self._undated: set[int] = set()
         self._on_sqlite = session.connection.dialect.name == "sqlite"
 
@@ -359,7 +349,7 @@ class RunWrites:
             **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
-        self._made.runs[run_id] = ""
+        self._session.made.runs[run_id] = ""
         if details.get("created_at_utc") is None:
             self._undated.add(run_id)
         return run_id
@@ -416,7 +406,7 @@ class RunWrites:
         A run without a date gets the present one: if two runs are stored side by side, the one that finishes later is
         the later run.
         """
-        self._made.runs[run_id] = digest
+        self._session.made.runs[run_id] = digest
         values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
         if run_id in self._undated:
             values["created_at_utc"] = utc_now()
@@ -460,7 +450,8 @@ class RunWrites:
     def delete(self, run_id: int) -> RunRecord:
         """Delete a run with its items, evaluations, results and coverages, and return its former record.
 
-        Decisions and designs about it stay, and keep its name. Raises: ConflictError while an alias points to it.
+        What may do without the run, such as decisions and designs about it, stays, and keeps its name. Raises:
+        ConflictError while an alias points to it.
         """
         run = self._runs.with_id(run_id)
         names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
@@ -469,31 +460,17 @@ class RunWrites:
                 f"run {run.name!r} has the alias {', '.join(names)}",
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
-        of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        moves, sums, decisions, of_designs = (
-            schema.alias_moves,
-            schema.paired_sums,
-            schema.decisions,
-            schema.design_runs,
-        )
-        statements = [
-            schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
-            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
-            schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
-            schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
-            schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
-            schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
-            *(
-                decisions.update().where(decisions.c[f"{side}_run_id"] == run_id).values({f"{side}_run_id": None})
-                for side in _SIDES
-            ),
-            of_designs.update().where(of_designs.c.run_id == run_id).values(run_id=None),
-            moves.update().where(moves.c.run_id == run_id).values(run_id=None),
-            schema.runs.delete().where(schema.runs.c.id == run_id),
-        ]
-        for statement in statements:
-            self._session.execute(statement)
-        self._made.runs.pop(run_id, None)
+        evaluations, lists = schema.evaluations, schema.ranked_lists
+        of_run = sa.select(evaluations.c.id).where(evaluations.c.run_id == run_id)
+        for table in (schema.group_results, schema.paired_sums):
+            self._session.execute(table.delete().where(table.c.evaluation_id.in_(of_run)))
+        self._session.execute(lists.delete().where(lists.c.run_id == run_id))
+        for table in schema.metadata.sorted_tables:
+            for column in (of for of in table.c if of.references(schema.runs.c.id)):
+                statement = table.update().values({column.name: None}) if column.nullable else table.delete()
+                self._session.execute(statement.where(column == run_id))
+        self._session.execute(schema.runs.delete().where(schema.runs.c.id == run_id))
+        self._session.made.runs.pop(run_id, None)
         return run
 
     def redo(self, run_id: int) -> bool:
@@ -530,7 +507,7 @@ class RunWrites:
     def restored(self, run_id: int, digest: str) -> None:
         """Record that a pruned run has its items again, so that its group results must be complete at the end."""
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
-        self._made.runs[run_id] = digest
+        self._session.made.runs[run_id] = digest
 
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))

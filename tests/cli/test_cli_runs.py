@@ -198,7 +198,8 @@ def test_prune(shop: CommandLine) -> None:
 
 def test_prune_results_under_old_labels(shop: CommandLine) -> None:
     assert shop.refused("runs", "prune") == (
-        "nothing to prune is given; give --older-than 90d or --results-of-old-labels"
+        "runs prune needs --older-than or --results-of-old-labels: it deletes only what is named; give --older-than "
+        "90d or --results-of-old-labels"
     )
     shop.said("labels", "add", "labels.csv", "--dataset", "shop", "--judge", "ann", "--rescore")
     assert shop("runs", "prune", "--results-of-old-labels").err == (

@@ -239,16 +239,16 @@ def test_a_file_that_says_nothing_of_its_groups() -> None:
         ('{"group": "r", "a": "x\\u0000"}', "'a' has a NUL byte; write the file again without it"),
         ('{"group": "r", "a": "\\ud800"}', "'a' has an incomplete character; write the file as UTF-8"),
         ('{"group": "\\u0000", "a": 1}', "the group id has a NUL byte; write the file again without it"),
-        ('{"group": "\\ud800", "a": 1}', "the group id has an incomplete character; write the file as UTF-8"),
+        ('{"group": "\\ud800", "a": 1}', "the group id '\\ud800' has an incomplete character; write ids as UTF-8"),
         ('{"group": null, "a": 1}', "the group id is empty; every row needs one"),
         ('{"a": 1}', "the group id is empty; every row needs one"),
         ('{"group": 1.0, "a": 1}', "the group id is a fraction; ids are text or whole numbers"),
         ('{"group": true, "a": 1}', "the group id is true or false; ids are text or whole numbers"),
         ('{"group": "q", "a": 1}', "group 'q' is in line 1 already; keep one of the two"),
-        ('{"group": "r", "weight": "2"}', "the weight is text; write a number, or null for none"),
+        ('{"group": "r", "weight": "two"}', "weight 'two' is not a number; write it like 0.5, -2 or 1e-3"),
         ('{"group": "r", "weight": true}', "the weight is true or false; write a number, or null for none"),
         ('{"group": "r", "weight": -1}', "the weight is negative; weights are 0 or more"),
-        ('{"group": "r", "weight": 1e999}', "the weight is inf; use a finite number, or null for none"),
+        ('{"group": "r", "weight": 1e999}', "the weight is too large for a double; use a finite number"),
         (
             '{"group": "r", "weight": 1' + "0" * 399 + "}",
             "the weight is too large for a double; use a finite number",
@@ -318,7 +318,7 @@ def test_wrong_readers() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ([1], "cannot read a list; give a pandas DataFrame, a pyarrow Table or a dict of columns"),
+        ([1], "cannot read a list; give a path, a frame (pandas, polars, Arrow and others) or a dict of arrays"),
         ({"group": ["q"], "a": "x"}, "column 'a' is a single str; give one value per row"),
         (
             {"group": ["q", "r"], "a": [1]},
@@ -328,7 +328,7 @@ def test_wrong_readers() -> None:
         ({"group": [None], "a": [1]}, "row 1: the group id is empty; every row needs one"),
         ({"group": [2.5], "a": [1]}, "row 1: the group id is a fraction; ids are text or whole numbers"),
         ({"group": ["q"], "a": [b"x"]}, "row 1: 'a' is a bytes; attributes are text or numbers"),
-        ({"group": ["q"], "weight": [np.inf]}, "row 1: the weight is inf; use a finite number, or null for none"),
+        ({"group": ["q"], "weight": [np.inf]}, "row 1: the weight is too large for a double; use a finite number"),
         ({"group": ["q"], 7: [float("-inf")]}, "row 1: '7' is -inf; use a finite number, or null for none"),
         ({"group": [], "a": []}, "there are no rows; give at least one"),
     ],

@@ -17,6 +17,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
 from ndcg_tracker.questions.gate import reset_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def gate(
             if tracker.is_sealed(asked.named["dataset"]):
                 _gate_sealed(tracker, asked, format)
                 return
-    if baseline is None:
-        raise InputError("the gate needs --baseline RUN: the run to compare against")
+    refuse("complete gate", {"baseline": baseline})
     summary = summary_path()
     to, asked = asked.apart(Outputs)
     with ExitStack() as files:

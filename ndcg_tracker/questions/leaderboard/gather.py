@@ -270,8 +270,7 @@ def _results(tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, at
     on.notes.extend(note for note in more if note.kind not in told)
     ids, values = ids[~is_lacked], values[:, ~is_lacked]
     weights = _weights(tx, runs[0].dataset_id, metric, ids)
-    if weights is not None and question.test == "permutation":
-        raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
+    refuse("leaderboard", {"test": question.test, "weights": weights is not None})
     return _Results(ids, np.split(values, np.cumsum([len(arm.runs) for arm in on.arms])[:-1]), weights)
 
 
