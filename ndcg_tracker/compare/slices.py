@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.sample import numbered
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Index, Mask
 from ndcg_tracker.words.texts import unit
@@ -33,8 +34,7 @@ class Slicing:
     @classmethod
     def of(cls, attribute: str, values: Sequence[str | None]) -> Slicing:
         """Return the slicing by a value of each group."""
-        names = {value: place for place, value in enumerate(dict.fromkeys(values))}
-        return cls(attribute, [*names], np.fromiter(map(names.__getitem__, values), np.int64, len(values)))
+        return cls(attribute, *numbered(values))
 
     @property
     def values(self) -> list[str | None]:

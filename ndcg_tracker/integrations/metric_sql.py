@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.integrations import library
 from ndcg_tracker.metrics.language.axes import at_least, gain_table, number_text
 from ndcg_tracker.metrics.language.metric import Metric
 
@@ -75,12 +75,7 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
     if dialect not in DIALECTS:
         raise InputError(f"{dialect!r} is not a SQL dialect", advice=f"give one of {', '.join(DIALECTS)}")
     _refuse(metric)
-    try:
-        sqlglot: Any = import_module("sqlglot")
-    except ModuleNotFoundError:
-        raise InputError(
-            "sqlglot is not installed", advice="install it with: pip install 'ndcg-tracker[sql]'"
-        ) from None
+    sqlglot = library("sqlglot", "sql")
 
     def is_name(text: str, query: str) -> bool:
         try:

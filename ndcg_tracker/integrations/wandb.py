@@ -61,7 +61,7 @@ def push(
     facts = {name: getattr(run, name) for name in ("dataset", "created_at_utc", "git_commit")}
     facts |= {"label_set_version": stored.label_set_version, "tags": dict(run.tags)}
     facts["metrics"] = {metric_name(text): text for text in stored.means}
-    wandb = library("wandb", "wandb")
+    wandb = library("wandb")
     # Its own look at the machine would send the arguments of the program, which may hold a password.
     quiet = wandb.Settings(
         silent=True, console="off", x_disable_stats=True, disable_git=True, disable_code=True, x_disable_meta=True

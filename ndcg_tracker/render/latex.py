@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ndcg_tracker.render.report import Table, best_places, is_named, shown
+from ndcg_tracker.render.report import Table, best_places, is_named
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import UNDEFINED
 
@@ -50,10 +50,10 @@ _GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}
 
 def table_latex(table: Table, caption: str) -> str:
     """Return a table of booktabs: the columns that people see, the best mean bold, the second underlined."""
-    heads, cells, shown_table = list[str](), list[list[str]](), shown(table)
+    heads, cells, people = list[str](), list[list[str]](), table.for_people
     aligned, below = "", -1
     for number, place in enumerate(table.places_shown):
-        column, told = table.columns[place], [row[number].text for row in shown_table.rows]
+        column, told = table.columns[place], [row[number].text for row in people.cells]
         if column.is_superscript:
             above = [text.replace(" ", ",").replace("-", "--") if text != UNDEFINED else "" for text in told]
             cells[below] = [before + _superscript(of) for before, of in zip(cells[below], above, strict=True)]
@@ -69,7 +69,7 @@ def table_latex(table: Table, caption: str) -> str:
         else:
             cells.append(list(map(_cell, told)))
     if table.footnotes:
-        signs = [row[-1].text.translate(_DIGITS).replace(" ", ",") for row in shown_table.rows]
+        signs = [row[-1].text.translate(_DIGITS).replace(" ", ",") for row in people.cells]
         cells[1] = [before + _superscript(of) for before, of in zip(cells[1], signs, strict=True)]
     below_table = [
         rf"\par\smallskip\footnotesize\textsuperscript{{{number}}} {latex_text(note)}."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,12 +14,10 @@ from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, MetricError, argument
 from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.tracking import (
-    PREFIX_TAG,
     RANKING,
-    RUN_ID_TAG,
+    link_tags,
     live_run,
     mlflow_client,
-    shown_uri,
 )
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
@@ -68,12 +68,8 @@ def pull(
             paths = _downloaded(client, source, uri, Path(folder))
             experiment_name = client.get_experiment(source.info.experiment_id).name
         refuse("pull mlflow", {"name": name, "several_files": len(paths) > 1})
-        tags = {
-            RUN_ID_TAG: source.info.run_id,
-            "mlflow.experiment_name": experiment_name,
-            "mlflow.tracking_uri": shown_uri(uri),
-        }
-        return [_stored(tracker, source, path, tags, dataset, name, replace) for path in paths]
+        links = partial(link_tags, source.info.run_id, experiment_name, uri)
+        return [_stored(tracker, source, path, links, dataset, name, replace) for path in paths]
 
 
 def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Run:
@@ -123,7 +119,7 @@ def _stored(
     tracker: Tracker,
     source: Run,
     path: Path,
-    tags: dict[str, str],
+    links: Callable[[str], dict[str, str]],
     dataset: str | None,
     name: str | None,
     replace: bool,
@@ -139,7 +135,7 @@ def _stored(
         facts.get("source") or f"MLflow run {source.info.run_id}",
         facts.get("git_commit") or source.data.tags.get("mlflow.source.git.commit"),
         facts.get("parameters") or source.data.params,
-        {**kept, **tags, **({PREFIX_TAG: prefix} if prefix else {})},
+        {**kept, **links(prefix)},
         replace=replace,
     )
     texts = facts.get("requested_as", {})

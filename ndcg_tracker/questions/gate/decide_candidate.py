@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowledgement | None) -> Gated:
     """Return the decision. Raises: NotComparableError if a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
-    runs, direction = basis.runs, basis.runs.metric.direction
+    runs, direction, is_suite = basis.runs, basis.runs.metric.direction, question.suite is not None
     if not comparison.is_comparable and comparison.metrics[0].about.not_comparable in _WITHOUT_JUDGED:
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].about.not_comparable])
     decision = replace(_of_all(question, facts), direction=direction)
@@ -61,10 +61,10 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
     covered = {"ties", "equal_values", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
     is_turned = decision.of_zero not in (None, decision.decision)
-    covered |= set() if is_turned and basis.pairs else {"unjudged_open"}
+    covered |= set() if is_turned and is_suite else {"unjudged_open"}
     covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
-    if not basis.pairs:
+    if not is_suite:
         notes += _no_alias(question, runs)
         notes += _of_slices(question, runs, decision, fallen)
         notes += _open_labels(question, runs, decision, comparison)
@@ -128,19 +128,13 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     gains = gains_of(results.sample)
     found = replace(_of_parts(question, facts, gains, rules), drawn=drawn)
     if results.unreached is not None and not found.is_identical:
-        return barred(found, results.unreached)
+        return replace(undecided, barred=results.unreached)
     if facts.basis.judge_alone and not question.trust_judge and not found.is_identical:
         why = Note("judge_unchecked", {"judge": facts.basis.judge_alone})
         return replace(found, barred=why, ways=Ways())
     if results.ends:
         found = between(found, *(_of_parts(question, facts, gains_of(results.at(end)), rules) for end in ENDS))
     return replace(found, unjudged=results.unjudged)
-
-
-def barred(decision: Decision, why: Note) -> Decision:
-    """Return a decision about runs that labels do not both reach; it has no number but the difference."""
-    test = TTest(decision.t.n, decision.t.mean, None)
-    return Decision(rules=decision.rules, t=test, direction=decision.direction, barred=why)
 
 
 def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
@@ -229,8 +223,8 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comparison: Comparison) -> list[Note]:
     """Return a note with the command that settles what unjudged items leave open."""
-    left = decision.unjudged
-    if left is None or decision.decision != "inconclusive" or decision.of_zero in (None, "inconclusive"):
+    left, (low, high) = decision.unjudged, decision.open_delta
+    if left is None or not left.n_items or decision.decision != "inconclusive" or low == high:
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items

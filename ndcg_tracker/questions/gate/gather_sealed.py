@@ -10,7 +10,7 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, look_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather import basis_of, facts_of, runs_of
+from ndcg_tracker.questions.gate.gather import basis_of, facts_of, pairs_of
 from ndcg_tracker.questions.gate.gather_policy import look_after
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, decided_and_recorded, question_digest
@@ -92,9 +92,9 @@ def sealed_gated(store: Store, candidate: str, dataset: str, baseline: str | Non
         return SealedGateResult("pass" if has_passed else "not_passed", *asked, look, decided_before)
 
     def before(tx: ReadTransaction) -> SealedGateResult | None:
-        runs = runs_of(tx, question)
-        asked = question_digest(question, [runs])
-        record = next((of for of in tx.decisions.all(runs.dataset_id) if of.question == asked), None)
+        pairs = pairs_of(tx, question).values()
+        asked = question_digest(question, pairs)
+        record = next((of for both in pairs for of in tx.decisions.all(both.dataset_id) if of.question == asked), None)
         if record is None or record.look is None:
             return None
         look = Look(record.look, BUDGET, record.looks, record.alpha or 0.0)

@@ -284,11 +284,8 @@ def history_of(
                 for of_task in tasks
             ],
         )
-    of_versions = [
-        [row for system, row in zip(systems, rows, strict=True) if system.versions == versions]
-        for versions in sorted({system.versions for system in systems})
-    ]
-    marked = next(filter(None, [mark_judged(of_version) for of_version in reversed(of_versions)]), None)
+    found = _Rows(rows, systems, parsed, metric)
+    marked = next(filter(None, [mark_judged(of_version) for of_version in found.of_versions]), None)
     if suite is not None:
         distinct = [note for at, note in enumerate(notes) if note not in notes[:at]]
         return History(
@@ -298,7 +295,25 @@ def history_of(
             len(every),
             dataset=DatasetName.over(suite.name, (of.name for of in datasets)),
         )
-    return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, (parsed, metric), wanted, notes)
+    return _of_dataset(tx, datasets[0], found, wanted, notes, marked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a history and the system of each, under a metric; ``asked``: its text as it was given."""
+
+    rows: list[HistoryRow]
+    systems: Sequence[_System]
+    metric: Metric
+    asked: str
+
+    @property
+    def of_versions(self) -> list[list[HistoryRow]]:
+        """The rows under each version of the labels, the latest first."""
+        return [
+            [row for system, row in zip(self.systems, self.rows, strict=True) if system.versions == versions]
+            for versions in sorted({system.versions for system in self.systems}, reverse=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,19 +356,17 @@ def _systems(
 def _of_dataset(
     tx: ReadTransaction,
     of: _Newest,
-    found: tuple[list[HistoryRow], Sequence[Sequence[HistoryRow]], tuple[str, str] | None],
-    systems: Sequence[_System],
-    asked_metric: tuple[Metric, str],
+    found: _Rows,
     wanted: HistoryFilter,
     notes: list[Note],
+    marked: tuple[str, str] | None,
 ) -> History:
     """Return the history of one dataset, with notes on judged shares and changed ids, and what new labels did.
 
-    Parameters: ``found``: the rows, those under each version of the labels, and the runs whose means go with the judged
-    share.
+    ``marked``: the runs whose means go with the judged share.
     """
-    (rows, of_versions, marked), (parsed, metric) = found, asked_metric
-    marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
+    rows, systems, parsed = found.rows, found.systems, found.metric
+    marked = marked or next(filter(None, map(far_apart, found.of_versions)), None)
     told = [] if parsed.is_external else _other_ids(tx, of.name, rows, [system.runs[0] for system in systems], parsed)
     notes += told
     if marked is not None and not told:
@@ -361,7 +374,7 @@ def _of_dataset(
             (shares := row.get("goes_with_judged")) is not None and shares[1] <= FAR_BELOW * shares[0] for row in rows
         )
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
-        words = (*marked, "--metric", metric, "--dataset", of.name, "--all", *judge_option(of.judge), *asked)
+        words = (*marked, "--metric", found.asked, "--dataset", of.name, "--all", *judge_option(of.judge), *asked)
         needed = ("ndcg-track", "labels", "needed", *words)
         facts, command = ({"fell": True}, carry_command(of.name)) if fell else ({}, needed)
         notes.append(Note("goes_with_judged", facts, command))
@@ -372,7 +385,7 @@ def _of_dataset(
         rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if of.records else tuple(use.metric for use in tx.evaluations.metrics(of.id, of.judge))
     view = LabelView(labels=wanted.version, judge=of.judge)
-    adding = "" if of.records or not of.runs else adding_words(tx, of.runs, [metric], view, every=True)
+    adding = "" if of.records or not of.runs else adding_words(tx, of.runs, [found.asked], view, every=True)
     return History(tuple(rows), tuple(notes), len(of.records), len(of.runs), others, of.name, adding)
 
 
