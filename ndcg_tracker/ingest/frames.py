@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
-from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -44,7 +43,8 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.records import Records
+from ndcg_tracker.ingest.plain import cell_number, id_bytes
+from ndcg_tracker.ingest.records import Records, plain_cell
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
@@ -128,9 +128,9 @@ def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[R
     cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
 
     def column(place: int, role: str) -> Any:
-        if not records.is_text or role in IDS:
+        if role in IDS:
             return cells[place]
-        return [_read(_number_in, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
+        return [_read(cell_number, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
 
     opened = Table(records.header, column, places=records.places)
     return _rows(_with_items(opened, columns), columns, wanted), records.places
@@ -149,11 +149,6 @@ def _with_items(frame: Table, columns: Columns) -> Table:
         return [_read(span_item, cells, row, frame.places) for row, cells in rows]
 
     return replace(frame, header=[*frame.header, "item"], column=column)
-
-
-def _number_in(cell: object, role: str) -> float | None:
-    text = str(cell).strip(" \t").encode()
-    return number(text, role) if text else None
 
 
 def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
@@ -198,6 +193,7 @@ def part_of_labels(table: Any, places: Places) -> LabelLists:
     return label_lists(_rows(replace(table_of(table), places=places), DEFAULT_COLUMNS, LABEL_TABLE), places)
 
 
+_IF_NAN = f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}"
 _OBJECT = np.dtype(object)
 _HOLDERS = (list, tuple, dict)
 _OF_TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
@@ -237,13 +233,11 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
     elif has_lists(array.type for array in arrays.values()):
         arrays = values_of_lists(arrays)
     _refuse_lengths(names, arrays, places)
-    if null_scores == "error" and "score" in arrays:
-        _refuse_nan_scores(arrays["score"], places)
     nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
     table = pa.table(list(arrays.values()), names=list(arrays)).unify_dictionaries()
     of_lists = has_lists(table.schema.types)
     are_distinct = frame.dictionaries_are_distinct and not of_lists
-    collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct)
+    collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct, if_nan=_IF_NAN)
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
@@ -279,38 +273,6 @@ def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places:
             )
     listed = ", ".join(f"{shown(names[role])} {length}" for role, length in lengths.items())
     raise places.whole(f"the columns differ in length ({listed})", advice="give one value per row in each")
-
-
-def _refuse_nan_scores(column: Any, places: Places) -> None:
-    """Refuse scores that are NaN, not null: only the caller knows if they mean not retrieved or are a mistake."""
-    from ndcg_tracker.ingest.arrow import has_lists
-
-    first, n_nan, n_before = -1, 0, 0
-    in_lists = column if has_lists([column.type]) else None
-    if in_lists is not None:
-        import pyarrow.compute as pc
-
-        column = pc.list_flatten(in_lists)
-    for array in getattr(column, "chunks", [column]):
-        if str(array.type) in ("float", "double", "halffloat"):
-            nan = np.isnan(array.to_numpy(zero_copy_only=False))
-            if nan.any():
-                if array.null_count:
-                    nan &= array.is_valid().to_numpy(zero_copy_only=False)
-                n_here = int(np.count_nonzero(nan))
-                if n_here and first < 0:
-                    first = n_before + int(np.argmax(nan))
-                n_nan += n_here
-        n_before += len(array)
-    if n_nan:
-        if in_lists is not None and isinstance(places, RowPlaces):
-            places.unfold(np.asarray(pc.fill_null(pc.list_value_length(in_lists), 0), dtype=np.int64))
-        counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
-        raise places.error(
-            first,
-            f"the score is nan ({counted})",
-            advice=f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}",
-        )
 
 
 def _opened(frame: Any, columns: Columns, wanted: Wanted) -> Table:
@@ -480,24 +442,9 @@ def _ids(values: Any, name: str) -> list[str | None]:
     """Return ids of mixed types as text: strings as they are, whole numbers in decimal."""
     ids: list[str | None] = []
     for row, value in enumerate(values):
-        if isinstance(value, (bytes, np.bytes_)):
-            value = value.decode(errors="surrogateescape")
-        if value is None or value != value or type(value).__name__ == "NAType":
-            ids.append(None)
-            continue
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-            value = str(int(value))
-        if isinstance(value, UUID):
-            value = str(value)
-        if not isinstance(value, str):
-            kind = type(value).__name__
-            raise InputError(f"{shown(name)} holds a {kind}; ids are text or whole numbers", where=f"row {row + 1}")
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"{shown(name)} is not valid text", where=f"row {row + 1}", advice="write ids as UTF-8"
-                ) from None
-        ids.append(str(value))
+        cell = plain_cell(value, nan_is_null=True)
+        try:
+            ids.append(None if cell is None else id_bytes(cell, name).decode())
+        except WrongValueError as error:
+            raise error.at(f"row {row + 1}") from None
     return ids

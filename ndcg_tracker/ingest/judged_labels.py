@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import fsum
 
 from ndcg_tracker.errors import argument, warn
-from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, ColumnWarning
-from ndcg_tracker.ingest.plain import checked, json_number, unfolded, warn_of_fractions
-from ndcg_tracker.ingest.records import Records, id_bytes, number_in, place_of
+from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.records import Records, place_of
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import label_lists
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists
@@ -147,7 +147,4 @@ def _grade(cell: object, grades: Mapping[str, float]) -> float:
     if grades and word.isalpha():
         what = f"label {shown(str(cell))} is not among the words of {argument('grades')}"
         raise WrongValueError(what, advice="add it there")
-    if not isinstance(cell, str):
-        return json_number(number_in(cell), "label")
-    text = cell.strip(" \t").encode()
-    return number(text, "label") if text else _NULL
+    return cell_number(cell, "label")

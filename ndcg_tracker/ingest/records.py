@@ -8,12 +8,10 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from itertools import repeat
 from math import isnan
 from typing import Any, BinaryIO, TypeVar
-from uuid import UUID
 
 import numpy as np
 
@@ -33,7 +31,7 @@ from ndcg_tracker.ingest.formats.json_documents import is_table, value_in
 from ndcg_tracker.ingest.formats.jsonl import json_lines
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
-from ndcg_tracker.ingest.plain import json_id
+from ndcg_tracker.ingest.plain import id_bytes
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.ingest.tables import table_of
@@ -47,7 +45,6 @@ _FEW_TEXTS = 1_000
 _LARGEST_CELL = 10_000_000  # bytes; Python takes four times as much for a list of numbers
 _HEAD = 1 << 16  # bytes that show the format
 _ROWS_AT_ONCE = 1 << 16
-_KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
 Row = Sequence[object]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -58,14 +55,12 @@ class Records:
     """A header, and the cells of all rows in the requested columns, which are given by their places in the header.
 
     ``places``: the place of each row, known once the row was yielded. ``refused`` makes the error for a wrong header.
-    ``is_text``: whether all cells are text, even numbers.
     """
 
     header: list[str]
     rows: Callable[[Sequence[int]], Iterator[Row]]
     places: Places
     refused: Refused
-    is_text: bool = False
 
     def by_key(
         self, wanted: Sequence[int], read: Callable[[Row], tuple[Key, Value] | None], called: Callable[[Key], str]
@@ -159,7 +154,7 @@ def qrels_records(source: Source) -> Records:
                 raise source.error(f"{counted(len(fields), 'field')} in place of 4", number, advice="correct the line")
             yield [fields[at] for at in wanted]
 
-    return Records(header, rows, LinePlaces(source.name, numbers), source.error, is_text=True)
+    return Records(header, rows, LinePlaces(source.name, numbers), source.error)
 
 
 def has_key(names: Mapping[str, object]) -> bool:
@@ -223,7 +218,7 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
             yield [cells[place].decode() for place in wanted]
 
     places = LinePlaces(source.name, lines)
-    return Records(header, rows, places, partial(source.error, line=header_line), is_text=True)
+    return Records(header, rows, places, partial(source.error, line=header_line))
 
 
 def json_records(source: Source) -> Records:
@@ -345,7 +340,7 @@ def frame_records(frame: Any, asked: Sequence[str | None] = ()) -> Records:
             raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
         columns = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
         for values in zip(*columns, strict=True):
-            yield [plain(value, nan_is_null=bool(table.nan_is_null)) for value in values]
+            yield [plain_cell(value, nan_is_null=bool(table.nan_is_null)) for value in values]
 
     return Records(table.header, rows, table.places, table.places.whole)
 
@@ -366,28 +361,26 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     return header.index(name)
 
 
-def id_bytes(value: object, role: str, fractions: set[str] | None) -> bytes:
-    """Return the id that a cell holds as bytes, empty for none (WrongValueError for what is not an id).
+def roles_in(
+    header: Sequence[str], asked: Mapping[str, str | None], refused: Refused, required: Sequence[str] = ()
+) -> dict[str, int]:
+    """Return the place of each role that has a column: the name that was given, its own, or for ids a convention's.
 
-    ``fractions``: see ``json_id``.
+    Raises: the error of ``refused`` for one that was given or is required and is absent, that is there twice, or that
+    is the column of two roles.
     """
-    if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError as error:
-            raise WrongValueError(
-                f"byte 0x{value[error.start]:02x} is not UTF-8", advice="write ids as UTF-8"
-            ) from None
-    if isinstance(value, UUID):
-        value = str(value)
-    if not isinstance(value, str | int | None) and (fractions is None or not isinstance(value, float)):
-        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
-    return json_id(value, role, fractions)
-
-
-def number_in(cell: object) -> object:
-    """Return a decimal number as a double, anything else unchanged."""
-    return float(cell) if isinstance(cell, Decimal) else cell
+    places: dict[str, int] = {}
+    for role, given in asked.items():
+        name = column_about(role, given, header, refused) if role in IDS else given or (role in header and role)
+        if not name and role not in required:
+            continue
+        place = place_of(header, name or role, role, refused)
+        taken = next((other for other, at in places.items() if at == place), None)
+        if taken is not None:
+            what = f"column {shown(header[place])} cannot be both the {taken} and the {role}"
+            raise refused(what, advice=f"name another one with {argument(role)}")
+        places[role] = place
+    return places
 
 
 def cell_id(value: object, role: str) -> str:
@@ -398,13 +391,11 @@ def cell_id(value: object, role: str) -> str:
     >>> cell_id("007", "group"), cell_id(7, "item")
     ('007', '7')
     """
-    if value is None or value == "":
+    found = id_bytes(value, role)
+    if not found:
         raise WrongValueError(f"the {role} id is empty; every row needs one")
-    if isinstance(value, bool):
-        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
-    if isinstance(value, str):
-        checked_text(value, f"the {role} id")
-    found = id_bytes(value, role, None)
+    if b"\0" in found:
+        raise WrongValueError(f"the {role} id has a NUL byte", advice="write the file again without it")
     if len(found) > LONGEST_ID:
         raise WrongValueError(f"the {role} id has {len(found)} bytes", advice=f"shorten it to {LONGEST_ID} or fewer")
     return found.decode()
@@ -420,10 +411,10 @@ def checked_text(text: str, what: str) -> bytes:
         raise WrongValueError(f"{what} has an incomplete character", advice="write the file as UTF-8") from None
 
 
-def plain(value: object, *, nan_is_null: bool) -> object:
+def plain_cell(value: object, *, nan_is_null: bool) -> object:
     """Return a value of a frame as Python's own type; None for what is null there.
 
-    >>> plain(np.int64(3), nan_is_null=True), plain(float("nan"), nan_is_null=True)
+    >>> plain_cell(np.int64(3), nan_is_null=True), plain_cell(float("nan"), nan_is_null=True)
     (3, None)
     """
     if isinstance(value, np.generic | np.ndarray):
@@ -431,11 +422,6 @@ def plain(value: object, *, nan_is_null: bool) -> object:
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     return None if nan_is_null and isinstance(value, float) and isnan(value) else value
-
-
-def kind_of(value: object) -> str:
-    """Return what a value is, in words."""
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def place_of_pair(path: str | None, group: str, item: str) -> str:

@@ -13,7 +13,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError
 from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, Columns, Refused, Wanted
 from ndcg_tracker.ingest.group_blocks import LineFormat
-from ndcg_tracker.ingest.plain import gathered, json_integer, json_kind, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.plain import gathered, json_integer, kind_of, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows, in_asked_order
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -64,7 +64,7 @@ class JsonLines(LineFormat):
         def objects() -> Iterator[tuple[int, dict[str, Any]]]:
             for place, record in zip(lines or count(1), records, strict=False):
                 if not isinstance(record, dict):
-                    what = f"this is a JSON {json_kind(record)}"
+                    what = f"this is {kind_of(record)}"
                     where = LinePlaces(source.name, [place], unit=unit).place(0)
                     raise InputError(what, where=where, advice="write one object per row")
                 yield place, record

@@ -14,7 +14,7 @@ from ndcg_tracker.ingest.columns import Columns, Refused, Wanted, warn_of_repeat
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
 from ndcg_tracker.ingest.group_blocks import LineFormat
-from ndcg_tracker.ingest.plain import checked, json_id
+from ndcg_tracker.ingest.plain import checked, id_bytes
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.source import Lines
@@ -25,7 +25,7 @@ from ndcg_tracker.words.texts import shown
 class _Gathered:
     """The lists of responses, one after the other.
 
-    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``json_id``.
+    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``id_bytes``.
     """
 
     def __init__(self, name: str, unit: str, fractions: set[str], *, of_runs: bool) -> None:
@@ -46,7 +46,7 @@ class _Gathered:
             self._n_failed += found.is_failed
             self._n_empty += not found.is_failed
             return
-        group, n_items = json_id(found.group, "group", self._fractions), len(found.items)
+        group, n_items = id_bytes(found.group, "group", self._fractions), len(found.items)
         scores, labels, items = found.scores, found.labels, list(found.items)
         if scores is None and self._of_runs:
             self.in_order = True

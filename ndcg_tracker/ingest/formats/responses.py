@@ -43,7 +43,7 @@ from ndcg_tracker.ingest.formats.response_shapes import (
     steps_of,
     value_at,
 )
-from ndcg_tracker.ingest.plain import json_kind, warn_of_fractions
+from ndcg_tracker.ingest.plain import kind_of, warn_of_fractions
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
 from ndcg_tracker.rankings.grouping import places_in
@@ -250,7 +250,7 @@ class Responses:
         if isinstance(response, list):
             raise WrongValueError("the response does not say which query it belongs to", advice=self._group_advice())
         if not isinstance(response, dict):
-            raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
+            raise WrongValueError(f"{self._called(path)} is {kind_of(response)}", advice="write an object")
         if self._record is None:
             if not self._columns.items and known_shape(response) is None and self._has_failed(response, path):
                 return _FAILED
@@ -265,7 +265,7 @@ class Responses:
                 raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
         held = [] if held is NOTHING or held is None else held
         if not isinstance(held, list):
-            what = f"{where} is a JSON {json_kind(held)}"
+            what = f"{where} is {kind_of(held)}"
             raise WrongValueError(what, advice=f"name a list with {argument('items', 'PATH')}")
         if record.shape is not None and self._is_part(response, record, held, path):
             return _FAILED
@@ -284,7 +284,7 @@ class Responses:
         if element.item is None:
             for place, item in enumerate(held):
                 if isinstance(item, dict | list):
-                    what = f"{where}[{place}] is a JSON {json_kind(item)}, but the elements before it are ids"
+                    what = f"{where}[{place}] is {kind_of(item)}, but the elements before it are ids"
                     raise WrongValueError(what, advice="write only ids or only objects")
             return Found(group, held, None, None, weight, are_ids=True)
         items = self._values(held, element.item, where, "item")
@@ -304,7 +304,7 @@ class Responses:
         values = [value_at(element, steps) for element in held]
         for place, value in enumerate(values):
             if role == "item" and isinstance(value, dict):
-                what = f"the item id in {where}[{place}] is a JSON object"
+                what = f"the item id in {where}[{place}] is an object"
                 raise WrongValueError(what, advice=_advice_below("item", steps, value))
             if value is NOTHING or value is None:
                 what = f"{where}[{place}] has no {shown('.'.join(steps))}"
@@ -386,7 +386,7 @@ class Responses:
             what = f"{self._called(path)} has no {_missing(response, record.group)}"
             raise WrongValueError(what, advice=self._group_advice())
         if isinstance(group, dict):
-            what = f"the group id of {self._called(path)} is a JSON object"
+            what = f"the group id of {self._called(path)} is an object"
             raise WrongValueError(what, advice=_advice_below("group", record.group, group))
         return group
 
@@ -417,7 +417,7 @@ class Responses:
             item = self._names["item"] = documents.rule
         if not isinstance(first, dict | list):
             if item is not None and item != columns.items and not columns.is_shared:
-                what = f"{where}[0] is a JSON {json_kind(first)}, which has no {shown(item)}"
+                what = f"{where}[0] is {kind_of(first)}, which has no {shown(item)}"
                 raise WrongValueError(what, advice=f"if the elements are ids, leave out {argument('item')}")
             self._refuse_names_of_ids(where, columns.items)
             return OfElement(None, (), None, has_scores=False)
@@ -568,7 +568,7 @@ def _advice_below(role: str, steps: Steps, held: Mapping[str, object]) -> str:
 def _keys(value: object, of: str = "") -> str:
     """Return the keys of an object that was read, or of the object under a path."""
     if not isinstance(value, dict):
-        return f"{shown(of) if of else 'it'} is a JSON {json_kind(value)}"
+        return f"{shown(of) if of else 'it'} is {kind_of(value)}"
     whose = f"the keys of {shown(of)} are" if of else "its keys are"
     names = [shown(key) for key in list(value)[:_MOST_LISTED]]
     more = f" and {len(value) - _MOST_LISTED} more" if len(value) > _MOST_LISTED else ""
