@@ -222,7 +222,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []
     pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
-    pieces.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
+    pieces.append(_listed(list(map(str, [*report.lines, *report.notes]))))
     legend = [*report.legends, *report.styles, *map(str, report.minor)]
     tables = [table_html(table, looks) for table in report.details]
     rest = "".join([_facts(report.facts, looks), _listed(legend), *tables])

@@ -467,7 +467,7 @@ class Report:
 
     The screen: ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such
     as a sparkline. ``under``: lines right below it.
-    ``sentences``: the sentences after it. ``remarks``: further notes on the tables. ``lines``: lines below these.
+    ``sentences``: the sentences after it. ``lines``: lines below these.
     ``also``: other commands that tell more.
 
     The rest: rows of the tables for which a screen has no room. ``legend``: how to read the tables. ``styles``: how to
@@ -485,7 +485,6 @@ class Report:
     under: Sequence[Line] = ()
     sentences: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    remarks: Sequence[str] = ()
     lines: Sequence[Line] = ()
     notes: Sequence[Told] = ()
     also: str = ""

@@ -100,12 +100,8 @@ def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
     kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}
     done = tx.runs.without("results" if question.summaries_only else "items")
     chosen = [run for run in old if run.id not in kept and run.id not in done]
-    sizes = tx.runs.sizes([run.id for run in chosen], results=question.summaries_only)
-    pruned = []
-    for run in chosen:
-        size = sizes[run.id]
-        facts = (run.name, run.id, run.dataset, run.created_at_utc, size.n_items, size.n_results, size.n_bytes)
-        pruned.append(PrunedRun(*facts))
+    sizes = tx.runs.sizes(chosen, results=question.summaries_only)
+    pruned = [PrunedRun(run.name, run.id, run.dataset, run.created_at_utc, *sizes[run.id]) for run in chosen]
     return Pruned(question.before_utc, tuple(pruned), len(kept))
 
 

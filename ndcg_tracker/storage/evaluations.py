@@ -153,29 +153,25 @@ class EvaluationReads(TransactionPart):
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of each run has a label in one label set, by run, latest first."""
-        table = schema.coverages
-        query = sa.select(table.c.run_id, table.c.cutoff, table.c.judged_share)
-        query = query.where(table.c.label_set_id == label_set_id).order_by(table.c.run_id.desc(), table.c.cutoff)
-        return [
-            CoverageRecord(row.run_id, label_set_id, row.cutoff or None, row.judged_share)
-            for row in self._session.rows(query)
-        ]
+        of_labels = schema.coverages.c.label_set_id == label_set_id
+        return sorted(self._coverages(of_labels), key=lambda of: (-of.run_id, of.cutoff or 0))
 
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the complete list comes last."""
-        table = schema.coverages
-        columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
 
         def read(run_ids: Sequence[int]) -> dict[int, list[CoverageRecord]]:
             by_run: dict[int, list[CoverageRecord]] = {}
-            for row in self._session.rows(sa.select(*columns).where(table.c.run_id.in_(run_ids))):
-                coverage = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
-                by_run.setdefault(row.run_id, []).append(coverage)
+            for coverage in self._coverages(schema.coverages.c.run_id.in_(run_ids)):
+                by_run.setdefault(coverage.run_id, []).append(coverage)
             return by_run
 
         coverages = self._session.once_each("coverages", [run_id], read).get(run_id, [])
         of_labels = (coverage for coverage in coverages if coverage.label_set_id == label_set_id)
         return sorted(of_labels, key=lambda coverage: (coverage.cutoff is None, coverage.cutoff))
+
+    def _coverages(self, chosen: sa.ColumnElement[bool]) -> list[CoverageRecord]:
+        rows = self._session.rows(sa.select(schema.coverages).where(chosen))
+        return [CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share) for row in rows]
 
     def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
@@ -24,6 +24,7 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     SuiteDecisionRecord,
 )
+from ndcg_tracker.storage.references import named_alias
 from ndcg_tracker.storage.session import Session, TransactionPart
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
@@ -67,17 +68,7 @@ class AliasReads(TransactionPart):
 
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError if no dataset or several datasets have it."""
-        aliases = self.all(dataset)
-        named = [alias for alias in aliases if alias.name == name]
-        if not named:
-            listed = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
-            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {listed}")
-        if len(named) > 1:
-            names = ", ".join(alias.dataset for alias in named)
-            raise ReferenceNotFoundError(
-                f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
-            )
-        return named[0]
+        return named_alias(name, self.all(dataset), dataset)
 
 
 class AliasWrites(TransactionPart):
@@ -109,15 +100,11 @@ class AliasWrites(TransactionPart):
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str, by: str = "unknown") -> None:
-        """Delete an alias (ReferenceNotFoundError if it does not exist); ``by``: see ``set``."""
+        """Delete an alias; ``by``: see ``set``."""
         table = schema.aliases
         alias = name.removeprefix("@")
         key = (table.c.dataset_id == dataset_id, table.c.name == alias)
-        if not self._session.execute(table.delete().where(*key)).rowcount:
-            raise ReferenceNotFoundError(
-                f"no alias {'@' + alias!r} in this dataset",
-                advice="list all with: ndcg-track alias list",
-            )
+        self._session.execute(table.delete().where(*key))
         self._moved(dataset_id, alias, None, None, by)
 
     def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None, by: str) -> None:

@@ -161,15 +161,6 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSize:
-    """What a run holds apart from its means: items and group results, and about how many bytes they take."""
-
-    n_items: int
-    n_results: int
-    n_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class AliasRecord:
     """An alias, without the @, and its run."""
 

@@ -36,7 +36,6 @@ from ndcg_tracker.storage.records import (
     Part,
     PruningRecord,
     RunRecord,
-    RunSize,
 )
 from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
 from ndcg_tracker.storage.session import FEW, Session, TransactionPart
@@ -268,27 +267,31 @@ class RunReads(TransactionPart):
             used |= {run_id for ids in row.repeats.values() for run_id in ids}
         return used
 
-    def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
-        """Return what can be pruned of some runs; group results only if ``results`` says so."""
+    def sizes(self, runs: Sequence[RunRecord], *, results: bool) -> dict[int, tuple[int, int, int]]:
+        """Return how many items and group results can be pruned of some runs, and about how many bytes these take.
+
+        ``results``: whether group results are pruned, too.
+        """
         lists, evaluations = schema.ranked_lists, schema.evaluations
         is_sqlite = self._session.connection.dialect.name == "sqlite"
         length = sa.func.length if is_sqlite else sa.func.pg_column_size
-        of_lists = sa.func.sum(length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST).label("total")
-        n_results = sa.func.sum(sa.func.length(evaluations.c.packed_values) / 8).label("total")
-        sizes: dict[int, RunSize] = {}
-        for first in range(0, len(run_ids), FEW):
-            some = run_ids[first : first + FEW]
-            in_lists = sa.select(lists.c.run_id, of_lists).where(lists.c.run_id.in_(some)).group_by(lists.c.run_id)
-            n_bytes = {row.run_id: int(row.total or 0) for row in self._session.rows(in_lists)}
-            in_runs = sa.select(schema.runs.c.id, schema.runs.c.n_items).where(schema.runs.c.id.in_(some))
-            of_runs = sa.select(evaluations.c.run_id, n_results).where(evaluations.c.run_id.in_(some))
-            counted = self._session.rows(of_runs.group_by(evaluations.c.run_id)) if results else ()
-            n_of_run = {row.run_id: int(row.total or 0) for row in counted}
-            for row in self._session.rows(in_runs):
-                n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
-                n_items = 0 if of_items is None else row.n_items
-                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * BYTES_OF_RESULT)
+        of_lists = length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST
+        n_bytes = self._sums(lists.c.run_id, of_lists, runs)
+        of_results = sa.func.length(evaluations.c.packed_values) / 8
+        n_results = self._sums(evaluations.c.run_id, of_results, runs if results else ())
+        sizes = {}
+        for run in runs:
+            n_here = n_results.get(run.id, 0)
+            n_items = run.n_items if run.id in n_bytes else 0
+            sizes[run.id] = n_items, n_here, n_bytes.get(run.id, 0) + n_here * BYTES_OF_RESULT
         return sizes
+
+    def _sums(self, run_id: sa.Column[Any], number: sa.ColumnElement[Any], runs: Sequence[RunRecord]) -> dict[int, int]:
+        """Return the sum of a number over the rows of each run, without the runs that have no row."""
+        query = sa.select(run_id, sa.func.sum(number).label("total")).group_by(run_id)
+        parts = ([run.id for run in runs[first : first + FEW]] for first in range(0, len(runs), FEW))
+        rows = (row for part in parts for row in self._session.rows(query.where(run_id.in_(part))))
+        return {row.run_id: int(row.total or 0) for row in rows}
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
@@ -332,21 +335,18 @@ class RunWrites(TransactionPart):
         """Create a run, still without items, and return its id (see ``insert``)."""
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
+            **{name: details.get(name) for name in RunDetails.__annotations__},
             "dataset_id": dataset_id,
             "dataset": self._datasets.with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
-            "source": details.get("source"),
             "git_commit": checked_commit(details.get("git_commit")),
             "parameters": checked_object("parameters", details.get("parameters") or {}),
             "tags": checked_object("tags", details.get("tags") or {}),
             "n_groups": 0,
             "n_items": 0,
-            "sampled": details.get("sampled"),
             "stored_by": self.storer(),
-            "groups_share": details.get("groups_share"),
-            **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
         self._session.made.runs[run_id] = ""

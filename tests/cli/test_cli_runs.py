@@ -228,7 +228,9 @@ def test_aliases(shop: CommandLine) -> None:
     assert shop.done("alias", "list", "--format", "markdown").startswith("| alias | run |")
     assert shop.rows("compare", "@prod", "latest")["baseline"]["name"] == "bm25"
     assert shop.said("alias", "delete", "@prod") == "deleted alias @prod; run 'bm25' stays\n"
-    assert shop.refused("alias", "delete", "prod") == "there is no alias @prod; there is none"
+    assert shop.refused("alias", "delete", "prod") == (
+        "no alias '@prod'; create it with: ndcg-track alias set prod RUN"
+    )
 
 
 def test_references(shop: CommandLine) -> None:
