@@ -25,7 +25,6 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     JudgedShare,
     LabelSetRef,
-    ListedShare,
     NotComparable,
     RunRef,
     Suite,
@@ -255,23 +254,6 @@ Results = PairedResults | SuiteResults
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known about them besides their results.
-
-    ``are_labels_asked``: whether the request names a version of the labels.
-    """
-
-    baseline: RunRef
-    candidate: RunRef
-    dataset: str
-    label_set: LabelSetRef
-    coverage: tuple[JudgedShare, ...] = ()
-    listed: tuple[ListedShare, ...] = ()
-    notes: tuple[Note, ...] = ()
-    are_labels_asked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Attributes:
     """The attributes of groups that a comparison looks at.
 
@@ -289,7 +271,7 @@ NO_ATTRIBUTES = Attributes()
 
 
 def compare_runs(
-    runs: ComparedRuns,
+    runs: Comparison,
     results: Sequence[PairedResults],
     group_names: GroupNames,
     *,
@@ -299,7 +281,8 @@ def compare_runs(
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
-    Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
+    Parameters: ``runs``: what is known of them besides their results. ``results``: at least one metric; the first one
+    decides the counts of groups and the worst and best
     groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
     worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked at, always by
     t-tests; if nobody asked for them, only those that stand out are returned. Raises: ValueError without any metric;
@@ -324,18 +307,13 @@ def compare_runs(
             slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
-    comparison = Comparison(
-        runs.baseline,
-        runs.candidate,
-        runs.dataset,
-        runs.label_set,
-        metrics[0].about.groups,
-        metrics,
+    comparison = replace(
+        runs,
+        groups=metrics[0].about.groups,
+        metrics=metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
-        coverage=runs.coverage,
-        listed=runs.listed,
         slices=slices,
         where=found,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),

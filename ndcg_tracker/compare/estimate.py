@@ -16,7 +16,7 @@ from ndcg_tracker.statistics.distribution_free import (
     bootstrap_interval,
     settled,
     share_upper_bound,
-    sign_flip_test,
+    sign_flip_p_value,
     wilcoxon_p_value,
 )
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
@@ -186,7 +186,7 @@ def _p_value(sample: AnySample, test: TTest, methods: Methods, metric: str) -> f
     if methods.test == "t" or not isinstance(sample, Sample):
         return test.p_value
     if methods.test == "permutation":
-        return sign_flip_test(sample.delta, sample.weights).p_value
+        return sign_flip_p_value(sample.delta, sample.weights)
     if sample.weights is not None:
         choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
         raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")

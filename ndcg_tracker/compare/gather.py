@@ -23,7 +23,6 @@ from ndcg_tracker.compare.arms import (
 )
 from ndcg_tracker.compare.decide import (
     Attributes,
-    ComparedRuns,
     PairedResults,
     SuiteResults,
     adjusted_jointly,
@@ -52,6 +51,7 @@ from ndcg_tracker.compare.results import (
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, is_tested_on_suites, label_set_ref, resolved_pair, suite_metric
+from ndcg_tracker.compare.sample import numbered
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.errors import (
     InputError,
@@ -375,7 +375,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
     comparison = compare_runs(
-        ComparedRuns(
+        Comparison(
             both.arms[0].ref,
             both.arms[1].ref,
             both.baseline.run.dataset,
@@ -468,10 +468,8 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
-    numbers: dict[object, int] = {}
-    each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
-    codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    return replace(results, clusters=np.array(codes, dtype=np.int64), clustered_by=by.attribute)
+    _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
+    return replace(results, clusters=codes, clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:

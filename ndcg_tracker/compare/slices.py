@@ -6,11 +6,11 @@ import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.sample import numbered
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Index, Mask
 from ndcg_tracker.words.texts import unit
@@ -27,16 +27,9 @@ class Slicing:
     attribute: str
     values: Sequence[str | None]
 
-    @cached_property
-    def coded(self) -> tuple[list[str | None], Index]:
-        """The different values, and the place of each group's among them."""
-        numbers: dict[str | None, int] = {}
-        codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in self.values), np.int64)
-        return [*numbers], codes
-
     def masks(self) -> dict[str | None, Mask]:
         """Return which groups have each value."""
-        names, codes = self.coded
+        names, codes = numbered(self.values)
         return dict(zip(names, codes == np.arange(len(names))[:, None], strict=True))
 
 

@@ -174,7 +174,7 @@ def _runs_report(
 def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
     """Return how a decision differs from the comparison of the page: by its labels or its clusters."""
     if decision.label_set_id != pair.both.candidate.label_set.id:
-        return "labels"
+        return "under other labels"
     clusters = pair.comparison.metrics[0].about.clusters
     if clusters is not None and clustered_by(clusters.attribute) in decision.reason:
         return None
