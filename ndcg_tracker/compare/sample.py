@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -368,18 +368,6 @@ class Strata:
 
 
 AnySample = Sample | Strata
-
-
-def numbered(values: Sequence[str | None], *, none_alone: bool = False) -> tuple[list[Any], Index]:
-    """Return the different values, and the place of each value among them; ``none_alone``: each None is one by itself.
-
-    >>> numbered(["a", None, "a", None]), numbered(["a", None, "a", None], none_alone=True)[1]
-    ((['a', None], array([0, 1, 0, 1])), array([0, 1, 0, 2]))
-    """
-    numbers: dict[object, int] = {}
-    each = [(at,) if value is None else value for at, value in enumerate(values)] if none_alone else values
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in each), np.int64, len(each))
-    return [*numbers], codes
 
 
 def pooled_of(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats, Floats]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.compare.sample import numbered
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Index, Mask
 from ndcg_tracker.words.texts import unit
@@ -18,6 +17,18 @@ from ndcg_tracker.words.texts import unit
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
+
+
+def numbered(values: Sequence[str | None], *, none_alone: bool = False) -> tuple[list[Any], Index]:
+    """Return the different values, and the place of each value among them; ``none_alone``: each None is one by itself.
+
+    >>> numbered(["a", None, "a", None]), numbered(["a", None, "a", None], none_alone=True)[1]
+    ((['a', None], array([0, 1, 0, 1])), array([0, 1, 0, 2]))
+    """
+    numbers: dict[object, int] = {}
+    each = [(at,) if value is None else value for at, value in enumerate(values)] if none_alone else values
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in each), np.int64, len(each))
+    return [*numbers], codes
 
 
 @dataclass(frozen=True)
