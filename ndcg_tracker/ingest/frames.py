@@ -21,6 +21,7 @@ from ndcg_tracker.ingest.columns import (
     RUN_APART,
     RUN_TABLE,
     Columns,
+    Deciding,
     Wanted,
     column_name,
     is_frame_as_dict,
@@ -45,7 +46,7 @@ from ndcg_tracker.ingest.objects import (
 )
 from ndcg_tracker.ingest.plain import cell_number, id_bytes
 from ndcg_tracker.ingest.records import Records, plain_cell
-from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
@@ -206,8 +207,7 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
 
     from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
 
-    places, documents = frame.places, columns.documents
-    by_rank = columns.by_rank and columns.score is None
+    places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
     arrays: dict[str, Any] = {}
 
@@ -242,18 +242,15 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
-    if documents is not None and frame.lists is not None and frame.lists.are_documents:
-        rows = replace(rows, documents=documents.for_column(documents.rule))
-    in_order = in_order or (frame.lists is not None and frame.lists.numbers is None)
-    if frame.lists is not None and frame.lists.ranks is not None:
-        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
-        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
-    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search returns its best item first
-        deciding: Any = "ranks" if by_rank else "order"
-        ranks = places_in(frame.lists.lengths).astype(np.int32)
-        return replace(rows, ranks=ranks, deciding=deciding)
-    return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
+    rows = replace(collected.rows(), in_order=in_order)
+    lists = frame.lists
+    if lists is None:
+        return in_asked_order(rows, columns, names)
+    deciding: Deciding = "ranks" if asked.by_rank and asked.score is None else "scores"
+    rows = replace(rows, tie_order=BY_INPUT, in_order=lists.numbers is None, ranks=lists.ranks, deciding=deciding)
+    if asked.documents is not None and lists.are_documents:
+        rows = replace(rows, documents=asked.documents.for_column(asked.documents.rule))
+    return in_order_of_lists(rows, asked, are_found=lists.are_found)
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -387,7 +387,7 @@ class ScatteredGroupError(InputError):
     """The rows of a group are not contiguous, so a stream cannot hold the whole group."""
 
 
-class RunStream:
+class RunStream(ExitStack):
     """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
 
     Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, except that its ranking may
@@ -396,8 +396,9 @@ class RunStream:
     """
 
     def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
-        self._blocks = blocks
-        self._files = files
+        super().__init__()
+        self.enter_context(files.pop_all())
+        self._blocks = self.enter_context(closing(blocks))
 
     def __iter__(self) -> Self:
         return self
@@ -406,19 +407,8 @@ class RunStream:
         try:
             return next(self._blocks)
         except BaseException:  # including the end of the blocks
-            self.close()
+            self.close()  # temporary files too
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the files, temporary ones included; no more blocks come."""
-        self._blocks.close()
-        self._files.close()
 
 
 def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unpack[RunFormat]) -> RunStream:
@@ -439,8 +429,7 @@ def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unp
     reader, scores_path = options.pop("reader", None), options.pop("scores_path", None)
     columns = options.pop("columns", DEFAULT_COLUMNS)
     wanted = RUN_APART if options.pop("labels_apart", False) else RUN_TABLE
-    files = ExitStack()
-    try:
+    with ExitStack() as files:
         source = files.enter_context(Source(path, once=block_rows is not None, **options))  # type: ignore[misc]
         head, format = _run_reader(source, reader, columns, scores_path)
         scores = None
@@ -448,10 +437,7 @@ def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unp
             scores_path = needed_scores(source, scores_path)
             scores = Scores(files.enter_context(Source(scores_path, stdin=options.get("stdin"), once=True)))
         blocks = _group_blocks(source, format, columns, wanted, block_rows, is_small=len(head) <= SMALL)
-    except BaseException:
-        files.close()
-        raise
-    return RunStream(ranked_blocks(source, blocks, scores, columns, is_whole=block_rows is None), files)
+        return RunStream(ranked_blocks(source, blocks, scores, columns, is_whole=block_rows is None), files)
 
 
 def in_blocks_or_whole(

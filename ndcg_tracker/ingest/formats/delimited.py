@@ -124,8 +124,8 @@ class Delimited(LineFormat):
             marks = {"\t": "tabs"}.get(other, repr(other))
             what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
             raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
-        self._places = columns.positions(names, self._wanted, refused)
-        self._names = {role: names[place] for role, place in self._places.items()}
+        self._names = columns.names(names, self._wanted, refused)
+        self._places = {role: names.index(name) for role, name in self._names.items()}
         self._n_cells = len(header)
 
     def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:
