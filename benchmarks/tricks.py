@@ -206,7 +206,7 @@ def _results(n_rows: int, *, packed: bool) -> Work:
     connection.executemany("INSERT INTO group_results VALUES (?, ?, ?)", rows)
     bulk: Any = SqliteBulk.__new__(SqliteBulk)
     bulk._connection = connection
-    return lambda: bulk.results(1) if packed else bulk.values(1)
+    return lambda: bulk.results(1) if packed else bulk.result_columns(1, "value")
 
 
 def _pairs(n_rows: int, *, by_table: bool) -> Work:

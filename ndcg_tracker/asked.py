@@ -119,7 +119,8 @@ class Pairs:
 SPELLED: Mapping[str, tuple[str, ...]] = {
     "attributes": ("--attribute",),
     **dict.fromkeys(("candidate", "candidates"), ("CANDIDATE",)),
-    "files": ("FILE",),
+    "every": ("--all",),
+    **dict.fromkeys(("files", "frame"), ("FILE",)),
     "judges": ("--judge",),
     "keep_tags": ("--keep-tag",),
     "limits": ("--limit",),

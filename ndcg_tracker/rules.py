@@ -17,6 +17,7 @@ class Rule(NamedTuple):
     """Arguments of which none goes with any of ``other``, or of which each ``needs`` one of ``other``.
 
     Both are names as in Python, separated by blanks: NAME, NAME=VALUE or NAME!=VALUE|VALUE, or a name of ``KINDS``.
+    ``given`` is "" if the command always needs one of ``other``.
     """
 
     given: str
@@ -28,7 +29,8 @@ class Rule(NamedTuple):
     def sentence(self, given: str, other: str) -> tuple[str, str]:
         """Return what is wrong if the one is given, and the advice."""
         if self.needs:
-            return f"{given} needs {other}: {self.why}", self.instead or f"give {other}, or leave out {given}"
+            alone = f"give {other}, or leave out {given}" if self.given else "give one"
+            return f"{given} needs {other}: {self.why}", self.instead or alone
         return f"{given} does not go with {other}: {self.why}", self.instead or "leave one out"
 
 
@@ -37,6 +39,11 @@ KINDS = {
     "several_files": "several files",
     "several_datasets": "an export of several datasets",
     "weights": "a metric with weights",
+    "several_metrics": "several metrics",
+    "several_measures": "several measures",
+    "fixed_baseline": "a sealed dataset whose split named one",
+    "row_numbers": "items that are row numbers",
+    "no_file": "rows that are in no file",
     "budget_of_policy": "the budget of a policy",
     "paper": "a table for a paper",
     "two_versions": "two versions of the labels",
@@ -56,6 +63,17 @@ _ONE_OF_JUDGES = "it shows one version of one judge"
 _NO_LISTS = "it holds values per group, not lists"
 _NO_VERSION = "answers to a design make no version of the labels"
 _EACH_A_LOOK = "each decision is a look that counts"
+_ONE_BY_ONE = "ingest them one by one"
+_USUAL = {"metric": "external:latency", "direction": "lower", "range": "0,inf"}
+_LIKE_THIS = f"give, for example, {' '.join(argument(name, value) for name, value in _USUAL.items())}"
+_AGE_OR_LABELS = f"give {argument('older_than', '90d')} or {argument('results_of_old_labels', True)}"
+_SECOND = "give a second run, or a published mean"
+_FOR_ORIGINAL = "it stands for the original run alone"
+_PROXY = "a proxy has a secret, and the page a name there"
+_SOME_OR_ALL = (
+    Rule("", "runs every", "it takes some runs, or all", needs=True),
+    Rule("runs", "every", "all runs are taken"),
+)
 _COMPARE = "leave it out, or see the difference with: ndcg-track compare"
 
 
@@ -66,6 +84,7 @@ def _of_files(stored: str) -> tuple[Rule, ...]:
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
+    "": (Rule("quiet", "verbose", "one prints less, and the other more"),),
     "compare": (
         Rule("test ci", "check_with", "drawn queries have their own bounds"),
         Rule("top", "check_with", "drawn queries tell about the mean, not which group is the worst"),
@@ -96,6 +115,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("unjudged=zero", "check_with", "people grade what nobody judged"),
         Rule("acknowledge", "dry_run", "a dry run records nothing"),
         Rule("dry_run scope=set", "budget_of_policy", _EACH_A_LOOK, _COMPARE),
+        Rule("baseline", "fixed_baseline", "its gates have one baseline", "leave it out"),
         Rule("max_harm", "weights", "it counts all groups equally"),
         Rule("margin=auto", "arms", "it learns from repeats of a single run"),
         _BY_TAG,
@@ -106,6 +126,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         *_of_files("dataset suite acknowledge check_with fresh"),
     ),
     "complete gate": (
+        Rule("", "baseline", "it is the run to compare against", "name one", needs=True),
         Rule("repeats", "margin=auto", "it learns from these runs", needs=True),
         Rule("slice_margin", "by", "the attribute makes the slices", needs=True),
         Rule("by", "slice_margin", "the allowed drop of a slice, such as 0.05", needs=True),
@@ -114,6 +135,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by test suite", "check_with", "answers tell about means, by their own bounds"),
         Rule("test tags", "arms", "arms name their runs, and have t-tests alone"),
         Rule("dataset by measures test", "suite", _ONE_DATASET),
+        Rule("test=permutation", "weights", "sign flips count all groups equally", f"give {argument('test', 't')}"),
         _BY_TAG,
         Rule("runs", "all", "all runs are ranked"),
         Rule("by", "paper", "it has no slices"),
@@ -157,19 +179,39 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("candidates", "all", "all other runs are compared"),
         *_of_files("dataset suite all check_with fresh texts"),
     ),
+    "complete report": (
+        Rule("", "candidates all", "a page compares two runs or more", "name one after the baseline", needs=True),
+    ),
     "reproduce": (
-        Rule("reproduced baseline_original baseline_reproduced", "published", "it stands for the original run alone"),
+        Rule("published", "several_metrics", "it is the mean of one", "name one metric"),
+        Rule("baseline_original baseline_reproduced", "published", _FOR_ORIGINAL),
         Rule("baseline_original", "baseline_reproduced", "a single baseline gives no effect to compare", needs=True),
         Rule("baseline_reproduced", "baseline_original", "a single baseline gives no effect to compare", needs=True),
+    ),
+    "complete reproduce": (
+        Rule("", "reproduced published", "there is nothing to reproduce", _SECOND, needs=True),
+        Rule("reproduced", "published", _FOR_ORIGINAL),
     ),
     "ingest": (
         Rule("files labels scores item items score label weight columns", "results", _NO_LISTS),
         Rule("metadata item_to_document collapse sampled engine=spark judge allow", "results", _NO_LISTS),
         Rule("text item_is_text", "results", _NO_LISTS),
         Rule("direction range value measure", "results", "it describes values from another engine", needs=True),
-        Rule("scores metadata", "several_files", "it is of one run", "ingest them one by one"),
+        Rule("results", "metrics", "it names the values", _LIKE_THIS, needs=True),
+        Rule("results", "direction", "it says which values are better", _LIKE_THIS, needs=True),
+        Rule("results", "range", "it says which values there can be", _LIKE_THIS, needs=True),
+        Rule("results", "several_metrics several_measures", "they are the values of one", _ONE_BY_ONE),
+        Rule("scores metadata", "several_files", "it is of one run", _ONE_BY_ONE),
         Rule(_READ_BY_SPARK, "engine=spark", _SPARK),
         Rule("item_is_text", "item_to_document", "each text is its own document"),
+        Rule("text", "no_file", "its column is read from a file", "write the rows to one first"),
+        Rule(
+            *("collapse", "item_to_document", "it says how to combine chunks, but not what the documents are"),
+            *(f"name the documents with {argument('item_to_document', '#.*')}", True),
+        ),
+    ),
+    "complete ingest": (
+        Rule("", "files", "there is nothing to store", "name one, or give - for standard input", needs=True),
     ),
     "evaluate": (
         Rule("scores metrics_json", "several_files", "it is of one run", "evaluate them one by one"),
@@ -179,12 +221,28 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("groups", "by", "slices are by an attribute of the file", needs=True),
         Rule("by", "per_group engine=spark", "means of slices are computed here, and shown alone"),
         Rule("reader columns scores", "frame", "it is for files"),
+        Rule("labels", "row_numbers", "those of two tables differ", f"name the column with {argument('item')}"),
         Rule("null_scores=not_retrieved", "frame", "in a file null means not retrieved, NaN is an error", needs=True),
     ),
     "pull mlflow": (Rule("name", "several_files", "it is of one run", "leave it out"),),
     "import": (Rule("dataset", "several_datasets", "it renames a single one", "leave it out"),),
     "policy set": (Rule("looks", "budget", "they share it", needs=True),),
-    "rescore": (Rule("labels", "several_judges", "a version has one judge"),),
+    "rescore": _SOME_OR_ALL,
+    "complete rescore": (Rule("labels", "several_judges", "a version has one judge"),),
+    "export": _SOME_OR_ALL,
+    "groups set": (Rule("", "files default_weight", "there is nothing to set", needs=True),),
+    "datasets split": (
+        Rule("", "seal move", "it seals a share, or moves what an older version sealed", needs=True),
+        Rule("seal", "move", "a dataset that moves is sealed already"),
+    ),
+    "ui": (
+        Rule("proxy_secret", "allowed_host", _PROXY, needs=True),
+        Rule("allowed_host", "proxy_secret", _PROXY, needs=True),
+    ),
+    "runs prune": (
+        Rule("", "older_than results_of_old_labels", "it deletes only what is named", _AGE_OR_LABELS, True),
+        Rule("older_than", "results_of_old_labels", "labels are old by their version", _AGE_OR_LABELS),
+    ),
     "runs list": (Rule("sort=mean", "metric", "the mean is of a metric", needs=True),),
     "labels add": (
         Rule("extend replace rescore added_by from_runs model prompt item_to_document", "design", _NO_VERSION),
@@ -192,7 +250,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("item_is_text", "item_to_document", "each text is its own document"),
     ),
 }
-"""The rules of each command; those of a complete gate are checked when the policy of its alias has added its own."""
+"""The rules of each command; those of a complete question when all is known, such as the policy of an alias."""
 
 
 def refuse(command: str, given: Mapping[str, object]) -> None:
@@ -202,8 +260,9 @@ def refuse(command: str, given: Mapping[str, object]) -> None:
     """
     for rule in RULES.get(command, ()):
         others = _found(rule.other, given)
-        for one in _found(rule.given, given) if bool(others) != rule.needs else ():
-            what, advice = rule.sentence(one, others[0] if others else spelled(rule.other)[0])
+        own = _found(rule.given, given) if rule.given else [command.removeprefix("complete ")]
+        for one in own if bool(others) != rule.needs else ():
+            what, advice = rule.sentence(one, others[0] if others else " or ".join(spelled(rule.other)))
             raise InputError(what, advice=advice)
 
 

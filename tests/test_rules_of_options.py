@@ -42,10 +42,14 @@ def test_values_and_needs() -> None:
         "kind='scatter' does not go with check_with=: people answered only drawn groups; draw the forest or the slices"
     )
     refuse("plot compare", {"kind": "slices", "check_with": "ann", "by": "device"})
-    assert refusal_of(InputError, refuse, "complete gate", {"slice_margin": 0.0}) == (
+    given = {"baseline": "base", "slice_margin": 0.0}
+    assert refusal_of(InputError, refuse, "complete gate", given) == (
         "slice_margin= needs by=: the attribute makes the slices; give by=, or leave out slice_margin="
     )
-    refuse("complete gate", {"slice_margin": 0.0, "by": "device"})
+    refuse("complete gate", {**given, "by": "device"})
+    assert refusal_of(InputError, refuse, "complete gate", {}) == (
+        "gate needs baseline=: it is the run to compare against; name one"
+    )
     refuse("a command without rules", {"by": "device"})
 
 
@@ -70,7 +74,7 @@ def options_of(key: str) -> set[str]:
 @pytest.mark.parametrize("key", RULES)
 def test_every_row_names_what_there_is(key: str) -> None:
     """Arguments of the command or of its function, or kinds; every reason is a clause."""
-    known = options_of(key) | KINDS.keys() | {"acknowledge", "null_scores"}
+    known = options_of(key) | KINDS.keys() | {"acknowledge", "null_scores", "files"}
     known |= set(inspect.signature(Tracker.gate).parameters)
     for rule in RULES[key]:
         for name in f"{rule.given} {rule.other}".split():

@@ -11,7 +11,8 @@ from ndcg_tracker.asked import declared
 
 ROOT = Path(__file__).resolve().parents[1]
 _CLASS = re.compile(
-    r'(?P<head>class \w+Keywords\((?P<bases>[\w, ]+), total=False\):\n    """[^`]*``(?P<question>\w+)``[^`"]*"""\n)'
+    r"(?P<head>class \w+Keywords\((?P<bases>[\w, ]+), total=False\):\n"
+    r'    """[^`]*``(?P<question>\w+)``(?: but ``(?P<but>\w+)``)?[^`"]*"""\n)'
     r"(?P<body>(?:\n?    \w+: \w+\n)*)"
 )
 
@@ -24,12 +25,13 @@ def written(path: Path) -> str:
 
     def with_fields(found: re.Match[str]) -> str:
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
-        inherited = set()
+        taken = set[str]()
         for base in (getattr(module, name) for name in found["bases"].split(", ")):
             told = _QUESTION.search(base.__doc__ or "")
             of_base = declared(getattr(import_module(base.__module__), told[1])) if told else []
-            inherited |= {one.name for one in of_base}
-        fields = [one for one in declared(getattr(module, found["question"])) if one.name not in inherited]
+            taken |= {one.name for one in of_base}
+        taken |= set(getattr(module, found["but"]) if found["but"] else ())
+        fields = [one for one in declared(getattr(module, found["question"])) if one.name not in taken]
         return found["head"] + "\n" + "".join(f"    {one.name}: {one.annotation}\n" for one in fields)
 
     return _CLASS.sub(with_fields, text)

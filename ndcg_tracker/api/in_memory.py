@@ -6,14 +6,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ndcg_tracker.api.reading import GivenLabels, Ingest, Reading, names_in_read, read_as
 from ndcg_tracker.api.storing import store_run_of
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import DEFAULT_METRIC, Judge, Metrics, ReadAs, asks
-from ndcg_tracker.compare import options
-from ndcg_tracker.compare.options import CompareOptions
+from ndcg_tracker.asked import DEFAULT_METRIC, Metrics, ReadAs, asks
+from ndcg_tracker.compare.options import OF_STORED, CompareOptions, UnstoredKeywords
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.questions.plan import FURTHER_METRICS
 from ndcg_tracker.rules import refuse
@@ -22,26 +21,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.questions.plan.say import PlanResult
     from ndcg_tracker.storage.store import Store
-
-
-class UnstoredKeywords(TypedDict, total=False):
-    """How people give the options of a comparison that need no stored run."""
-
-    metrics: Metrics
-    judge: Judge
-    missing: options.MissingGroups
-    test: options.Test
-    ci: options.Ci
-    equivalence: options.Equivalence
-    ids_are_stable: options.IdsAreStable
-    cluster: options.ClusterBy
-    by: options.BySlices
-    tie_bounds: options.TieBounds
-    top: options.Top
-
-
-OF_STORED = ("dataset", "check_with", "fresh")
-"""Options of a comparison that only stored runs have."""
 
 
 class MemoryTracker(Tracker):

@@ -188,12 +188,7 @@ class Reading(LabelReading):
 
         if labels is None or isinstance(labels, GivenLabels):
             return labels or GivenLabels()
-        if self.item is False or self.item == "":
-            raise InputError(
-                f"{argument('item', False)} identifies items by row numbers, which do not fit the second table of "
-                f"{argument('labels')}",
-                advice=f"name the item column with {argument('item')}",
-            )
+        refuse("evaluate", {"labels": True, "row_numbers": self.item in (False, "")})
         reader = (self.reader or "").partition(",")[2] or None
         with self.all_columns(run, labels):
             whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)

@@ -40,6 +40,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.text_columns import TextColumns, TextKeywords
 from ndcg_tracker.metrics.language.metric import Direction, range_of
 from ndcg_tracker.metrics.language.text import parse_metrics
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.question import (
     Extend,
     LabelledDataset,
@@ -508,8 +509,7 @@ def set_groups(
     columns = GroupColumns(name_given(group), weight, None if attributes is None else tuple(attributes))
     if default_weight is not None and (default_weight < 0 or default_weight > MAX_WEIGHT):  # NaN removes it
         raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
-    if frame is None and default_weight is None:
-        raise InputError("there is no file", advice=f"give one, or {argument('default_weight')}")
+    refuse("groups set", {"files": frame is not None, "default_weight": default_weight})
     table = NO_GROUPS if frame is None else read_groups(frame, reader=reader, columns=columns)
     with self.store().write("content") as tx:
         return store_group_facts(tx, dataset, table, default_weight)
@@ -618,9 +618,7 @@ def split_dataset(
 
     told = made(SplitTold, keywords)
     rules = checked_rules(metric, margin, told.looks if move or told.looks is not None else 40, told.baseline)
-    if (told.seal is None) is not move:
-        given, other = argument("seal", "SHARE"), argument("move", True)
-        raise InputError(f"a dataset is split with {given}, or moved with {other}", advice="give one of them")
+    refuse("datasets split", {"seal": told.seal, "move": move})
     with sealing.sealed_store(self.location) as held:
         if told.seal is None:
             done = sealing.move_sealed(self.location, dataset, held, rules)

@@ -262,12 +262,7 @@ class Tracker:
         from ndcg_tracker.compare.gather import ComparisonResult, compared
 
         with self.store().read() as tx:
-            if options.suite is not None:
-                from ndcg_tracker.compare.gather_suite import compared_on_suite
-
-                comparisons, _ = compared_on_suite(tx, baseline, candidates, options)
-            else:
-                comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
+            comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(

@@ -42,6 +42,7 @@ from ndcg_tracker.cli.options import (
 )
 from ndcg_tracker.cli.parameters import with_parameters
 from ndcg_tracker.errors import ColumnsError, InputError, NdcgTrackerError, NotComparableError, full_disk, worded
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import about
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -260,8 +261,8 @@ def _detail_after(context: Any, option: Any, is_given: bool) -> None:
 
 
 def _choose_detail(*, quiet: bool, verbose: bool) -> None:
-    if (quiet or surroundings.detail == "line") and (verbose or surroundings.detail == "all"):
-        raise InputError("-q and -v exclude each other", advice="leave one out")
+    detail = surroundings.detail
+    refuse("", {"quiet": quiet or detail == "line", "verbose": verbose or detail == "all"})
     if quiet or verbose:
         surroundings.detail = "line" if quiet else "all"
 

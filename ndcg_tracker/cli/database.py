@@ -12,6 +12,7 @@ from ndcg_tracker.asked import Option, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import DatabaseError, InputError
+from ndcg_tracker.rules import refuse
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import Convention
@@ -335,9 +336,7 @@ def ui(
         library(name, "ui")
     from ndcg_tracker.ui.server import Team, serve
 
-    if bool(proxy_secret) != bool(allowed_host):
-        missing = "--allowed-host NAME" if proxy_secret else "--proxy-secret FILE"
-        raise InputError("a proxy needs a secret and the name of its host", advice=f"give {missing}, too")
+    refuse("ui", {"proxy_secret": proxy_secret, "allowed_host": allowed_host})
     team = Team.of(proxy_secret, allowed_host) if proxy_secret and allowed_host else None
     with Tracker(options.surroundings.database, read_only=True) as tracker:
         tracker.store()  # refuses a sealed database

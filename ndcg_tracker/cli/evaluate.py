@@ -172,7 +172,7 @@ def explain_metric(
             callback=options.metric_asked_for,
         ),
     ],
-    every: Annotated[bool, Option("Show all axes, not only those that differ from the default.", ("--all",))] = False,
+    every: Annotated[bool, Option("Show all axes, not only those that differ from the default.")] = False,
     format: options.Output = "text",
 ) -> None:
     """Explain a metric: its formula, and which tools agree.

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from ndcg_tracker.asked import Option, Positional
 from ndcg_tracker.cli import options
+from ndcg_tracker.rules import refuse
 
 
 def export_runs(
@@ -24,11 +25,9 @@ def export_runs(
     Example: ndcg-track export --all --output runs
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.errors import InputError
     from ndcg_tracker.words.texts import counted
 
-    if bool(runs) == every:
-        raise InputError("name the runs to export, or give --all")
+    refuse("export", {"runs": runs, "every": every})
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
         result = tracker.export_runs(output, runs or (), dataset=dataset, progress=progress)
     options.say(

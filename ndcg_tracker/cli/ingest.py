@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -21,10 +21,7 @@ from ndcg_tracker.rules import refuse
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
 
-_COLUMNS = (
-    *("run", "run_id", "dataset", "outcome", "n_groups", "n_items"),
-    *("label_set_version", "metric", "mean", "n_missing", "n_undefined"),
-)
+_COLUMNS = ("run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version")
 
 
 @takes(storing.ingest, OfFiles, storing.log_results, rules=None)  # checked once the measures are known
@@ -59,12 +56,14 @@ def ingest(
     """
     tags, of_file = _tags(asked.named.get("tags", {}), measure)
     asked = replace(asked, named={"git_commit": _head(), **asked.named, "tags": tags})
-    refuse("ingest", {**asked.named, "files": files, "measure": of_file, "several_files": len(files or ()) > 1})
+    several = {"files": files, "metrics": asked.named.get("metrics"), "measures": of_file}
+    kinds = {f"several_{name}": len(given or ()) > 1 for name, given in several.items()}
+    refuse("ingest", {**asked.named, "files": files, "measure": of_file, **kinds})
     if "results" in asked.named:
-        options.show(_report([_stored_results(asked, of_file)], format))
+        options.show(stored_runs([_stored_results(asked, of_file)], format))
         return
-    if not files:
-        raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
+    refuse("complete ingest", {"files": files})
+    assert files is not None
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     stored: list[IngestResult] = []
@@ -75,7 +74,7 @@ def ingest(
             stored.append(result)
     finally:  # runs that were stored before an error stay stored and are reported
         if stored:
-            options.show("stored" if stored[0].is_sealed else _report(stored, format))
+            options.show("stored" if stored[0].is_sealed else stored_runs(stored, format))
 
 
 def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[IngestResult]:
@@ -119,21 +118,16 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
             yield result
 
 
-def _stored_results(asked: Asked, measure: str | None) -> IngestResult:
+def _stored_results(asked: Asked, measures: list[str]) -> IngestResult:
     """Store values per group from another engine."""
-    metrics, names = asked.named.get("metrics", ()), asked.named.get("name", [None])
-    if len(metrics) != 1 or not {"direction", "range"} <= asked.named.keys():
-        raise InputError(
-            "--results needs a metric, a direction and a range",
-            advice="give, for example, --metric external:latency --direction lower --range 0,inf",
-        )
+    given, names = asked.part(storing.log_results), asked.named.get("name", [None])
+    of_one = {"metric": asked.named["metrics"][0], "name": names[0], "measure": next(iter(measures), None)}
     with options.tracker() as tracker:
-        of_results = asked.part(storing.log_results)
-        return tracker.log_results(**{**of_results, "metric": metrics[0], "name": names[0], "measure": measure})
+        return tracker.log_results(**{**given, **of_one})
 
 
-def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], str | None]:
-    """Return the tags of a run, including its measures, and the measure that --results takes."""
+def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], list[str]]:
+    """Return the tags of a run, including its measures, and the measures to take from --results."""
     for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
         try:
             is_number = math.isfinite(float(number))
@@ -144,10 +138,7 @@ def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, st
         if name in tags:
             raise InputError(f"--tag and --measure both give {name!r}", advice="leave one out")
         tags[name] = number
-    of_file = [text for text in measure or () if "=" not in text]
-    if len(of_file) > 1:
-        raise InputError("--results takes one --measure", advice="ingest the measures one by one")
-    return tags, of_file[0] if of_file else None
+    return tags, [text for text in measure or () if "=" not in text]
 
 
 def _head() -> str | None:
@@ -159,27 +150,18 @@ def _head() -> str | None:
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
-def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.formats import shown_metric, with_requests
+def stored_runs(results: Sequence[IngestResult], format: options.OutputFormat) -> str:
+    """Return what was stored: a row for each metric of each run."""
+    from ndcg_tracker.render.formats import metrics_as
 
-    rows: list[tuple[object, ...]] = [
-        (
-            result.run,
-            result.run_id,
-            result.dataset,
-            "metric added" if metric.is_new and result.outcome == "already stored" else result.outcome,
-            result.n_groups,
-            result.n_items,
-            under.label_set_version,
-            shown_metric(format, metric.metric, metric.requested_as),
-            metric.mean,
-            metric.n_missing,
-            metric.n_undefined,
-            metric.requested_as,
-        )
+    def row(result: IngestResult, version: int, is_added: bool) -> list[object]:
+        outcome = "metric added" if is_added and result.outcome == "already stored" else result.outcome
+        return [result.run, result.run_id, result.dataset, outcome, result.n_groups, result.n_items, version]
+
+    rows = (
+        (row(result, under.label_set_version, metric.is_new), metric, under.judge)
         for result in results
         for under in result.under
         for metric in under.metrics
-    ]
-    judges = [under.judge for result in results for under in result.under for _ in under.metrics]
-    return with_requests(format, _COLUMNS, rows, judges=judges, **options.screen())
+    )
+    return metrics_as(format, _COLUMNS, rows, **options.screen())

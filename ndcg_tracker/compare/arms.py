@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,6 +188,78 @@ def named_runs(
     kept, notes = without_checkpoints(filter(None, found.values()), named=references)
     names = {run.name for run in kept}
     return [name for name, run in found.items() if run is None or name in names], notes
+
+
+def by_system(
+    tx: ReadTransaction, dataset: str, by_tag: str | None, wanted: Collection[str] = (), tags: Mapping[str, str] = {}
+) -> tuple[dict[str, RunRecord], list[Note]]:
+    """Return the run of each system on a dataset, and notes.
+
+    A system is the name of its run, or the value of a tag, which must be unique. ``wanted``: names of systems or
+    patterns, by default all systems. ``tags``: of the runs. Checkpoints are left out (see ``without_checkpoints``).
+    """
+    patterns = [one for one in wanted if is_pattern(one)]
+
+    def system_of(run: RunRecord) -> str:
+        return run.name if by_tag is None else str(run.tags[by_tag])
+
+    def fits(system: str) -> bool:
+        return not wanted or system in wanted or any(fnmatchcase(system, one) for one in patterns)
+
+    having = [run for run in tx.runs.chosen((), dataset) if by_tag is None or by_tag in run.tags]
+    fitting = [run for run in having if fits(system_of(run))]
+    runs, notes = without_checkpoints(fitting, tags, wanted if by_tag is None else ())
+    run_of: dict[str, RunRecord] = {}
+    for run in runs:
+        system = system_of(run)
+        if (other := run_of.setdefault(system, run)) is not run:
+            raise InputError(
+                f"runs {other.name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
+                advice=f"remove it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
+            )
+    return run_of, notes
+
+
+def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -> Arm | None:
+    """Return the run or the arm of a system on a dataset, None where it has none there.
+
+    ``system``: the name of its runs, the value of the tag ``by_tag``, an alias, ``latest``, or an arm.
+    """
+    run = by_system(tx, dataset, by_tag, [system])[0].get(system)
+    if run is not None:
+        return Arm.of(run)
+    if by_tag is not None or not (system.startswith(("@", ARM)) or system.partition("~")[0] == "latest"):
+        return None
+    try:
+        return arm_or_run(tx, system, dataset)
+    except ReferenceNotFoundError:
+        return None
+
+
+def named_systems(
+    tx: ReadTransaction,
+    datasets: Sequence[str],
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    by_tag: str | None,
+) -> tuple[list[str], list[Note]]:
+    """Return the names of candidates, patterns replaced by the systems that fit them on some dataset, and notes."""
+    names: dict[str, None] = {}
+    notes: list[Note] = []
+    for wanted in one_by_one(candidates):
+        if not is_pattern(wanted):
+            names[wanted] = None
+            continue
+        fitting: dict[str, object] = {}
+        for dataset in datasets:
+            run_of, left_out = by_system(tx, dataset, by_tag, [wanted])
+            fitting |= run_of
+            notes += [replace(note, dataset=dataset) for note in left_out]
+        fitting.pop(baseline, None)
+        if not fitting:
+            raise ReferenceNotFoundError(f"no system except the baseline matches {wanted!r}", advice="name a candidate")
+        names |= dict.fromkeys(fitting)
+    return [*names], notes
 
 
 def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from ndcg_tracker.compare.estimate import T_TEST, adjusted, at, estimate, sliced
 from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
+    ENDS,
     TIED,
     About,
     Clusters,
@@ -24,14 +25,14 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     JudgedShare,
     LabelSetRef,
-    ListedShare,
     NotComparable,
     RunRef,
+    Suite,
     TieEffect,
     Unjudged,
     ties_note,
 )
-from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.sample import Sample, Strata
 from ndcg_tracker.compare.where import ranked, where
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
@@ -41,11 +42,11 @@ from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
 from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
-from ndcg_tracker.words.texts import sample_command
+from ndcg_tracker.words.texts import DatasetName, sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
-    from ndcg_tracker.compare.slices import AttributeValues
+    from ndcg_tracker.compare.slices import AttributeValues, Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -140,31 +141,116 @@ class PairedResults:
         moved = self.every.moved((self.pairing.baseline + self.ends[end]) - self.pairing.baseline)
         return moved if self.counts is None else moved.of(self.counts)
 
-    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
-        """Return the values of an attribute of the groups that count."""
-        return values if self.counts is None else [values[place] for place in self.counts.tolist()]
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by if self.counts is None else by.at(self.counts)
 
     @property
     def gain(self) -> Floats:
         """By how much each paired group is better in the candidate: float64, shape (n,)."""
         return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
 
+    @property
+    def about(self) -> About:
+        """What an estimate of the metric is about."""
+        pairing, by, clusters = self.pairing, self.clustered_by, self.sample.clusters
+        return About(
+            metric=self.metric,
+            requested_as=self.requested_as,
+            groups=GroupCounts(
+                paired=pairing.group_ids.size,
+                only_in_baseline=pairing.only_in_baseline.size,
+                only_in_candidate=pairing.only_in_candidate.size,
+                undefined=pairing.undefined,
+                missing_in_baseline=self.missing_in_baseline,
+                missing_in_candidate=self.missing_in_candidate,
+                missing=pairing.missing,
+                in_neither=pairing.in_neither.size,
+            ),
+            tie_effect=self.tie_effect,
+            clusters=None if by is None or clusters is None else Clusters(by, np.unique(clusters).size),
+            shown_only=self.shown_only,
+            judged=self.judged,
+            unjudged=self.unjudged,
+            judge_alone=self.judge_alone,
+            check=self.check,
+        )
 
-@dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known about them besides their results.
 
-    ``are_labels_asked``: whether the request names a version of the labels.
-    """
+@dataclass(frozen=True)
+class SuiteResults:
+    """One metric of two systems on the datasets of a suite: ``parts``, by dataset (see ``PairedResults``)."""
 
-    baseline: RunRef
-    candidate: RunRef
-    dataset: str
-    label_set: LabelSetRef
-    coverage: tuple[JudgedShare, ...] = ()
-    listed: tuple[ListedShare, ...] = ()
-    notes: tuple[Note, ...] = ()
-    are_labels_asked: bool = False
+    parts: Mapping[str, PairedResults]
+
+    drawn = check = tie_effect = no_inference = means = weights = not_judged = shown_only = None
+
+    @property
+    def sample(self) -> Strata:
+        """The samples of the datasets as strata."""
+        return Strata({dataset: paired.sample for dataset, paired in self.parts.items()})
+
+    every = sample
+
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """Both ends of what unjudged items may be worth, none if no end is known."""
+        return ENDS if any(paired.ends for paired in self.parts.values()) else ()
+
+    def at(self, end: End) -> Strata:
+        """Return the strata at one end of what unjudged items may be worth."""
+        return self.sample.moved({dataset: paired.ends[end] for dataset, paired in self.parts.items() if paired.ends})
+
+    @property
+    def unreached(self) -> Note | None:
+        """A note that labels do not reach both systems somewhere."""
+        return next((paired.unreached for paired in self.parts.values() if paired.unreached is not None), None)
+
+    @property
+    def unjudged(self) -> Unjudged | None:
+        """What unjudged items leave open; the judged share is the mean over the datasets that leave something open."""
+        opened = [paired.unjudged for paired in self.parts.values() if paired.unjudged is not None]
+        if not opened:
+            return None
+        sides = zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
+        baseline, candidate = (None if None in side else sum(filter(None, side)) / len(side) for side in sides)
+        share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
+        stop = None if any(left.stop is None for left in opened) else opened[0].stop  # a known end leaves the mean open
+        return Unjudged(share, sum(left.n_items for left in opened), stop=stop)
+
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by
+
+    @property
+    def about(self) -> About:
+        """What an estimate of the macro mean is about."""
+        each = [paired.about for paired in self.parts.values()]
+        first, clusters = each[0], each[0].clusters
+        counts = [of.name for of in fields(GroupCounts) if of.name != "missing"]
+        groups = {name: sum(getattr(of.groups, name) for of in each) for name in counts}
+        return About(
+            metric=first.metric,
+            requested_as=first.requested_as,
+            groups=replace(first.groups, **groups),
+            clusters=clusters and replace(clusters, n=sum(of.clusters.n for of in each if of.clusters)),
+            unjudged=self.unjudged,
+            judge_alone=next((of.judge_alone for of in each if of.judge_alone), ""),
+        )
+
+    @property
+    def others(self) -> dict[str, Estimate]:
+        """The macro mean for other datasets like these, and the mean of all groups."""
+        from ndcg_tracker.statistics.stratified import of_strata
+
+        tests = of_strata([stratum.mean for stratum in self.sample.strata]), self.sample.test(by_size=True)
+        return {
+            name: Estimate(about=self.about, t=test, ci=test.ci, p_value=test.p_value, p_adjusted=test.p_value)
+            for name, test in zip(("over_datasets", "micro"), tests, strict=True)
+        }
+
+
+Results = PairedResults | SuiteResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +271,7 @@ NO_ATTRIBUTES = Attributes()
 
 
 def compare_runs(
-    runs: ComparedRuns,
+    runs: Comparison,
     results: Sequence[PairedResults],
     group_names: GroupNames,
     *,
@@ -195,7 +281,8 @@ def compare_runs(
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
-    Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
+    Parameters: ``runs``: what is known of them besides their results. ``results``: at least one metric; the first one
+    decides the counts of groups and the worst and best
     groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
     worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked at, always by
     t-tests; if nobody asked for them, only those that stand out are returned. Raises: ValueError without any metric;
@@ -212,26 +299,20 @@ def compare_runs(
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     found, slices = None, None
     if by.slices and first.no_inference is None and first.shown_only is None:
-        each = [of.of(first.pairing.group_ids) for of in by.slices]
-        slicings = [replace(one, values=first.counted(one.values)) for one in each]
+        slicings = [first.counted(of.of(first.pairing.group_ids)) for of in by.slices]
         found, aparts = where(first.sample, slicings)
         found = replace(found, left_out=by.left_out)
         if by.are_shown:
-            slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
+            slices = ranked(sliced(first.sample, slicings), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
-    comparison = Comparison(
-        runs.baseline,
-        runs.candidate,
-        runs.dataset,
-        runs.label_set,
-        metrics[0].about.groups,
-        metrics,
+    comparison = replace(
+        runs,
+        groups=metrics[0].about.groups,
+        metrics=metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
-        coverage=runs.coverage,
-        listed=runs.listed,
         slices=slices,
         where=found,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),
@@ -315,7 +396,7 @@ def closing_note(
     return Note("unjudged_open", facts, ("ndcg-track", "labels", "needed", *words))
 
 
-def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[Estimate, ...]:
+def compare_metrics(results: Sequence[Results], methods: Methods = T_TEST) -> tuple[Estimate, ...]:
     """Return the comparison of each metric, the p-values Holm-corrected over all of them.
 
     The verdict is "improved" or "regressed" if the corrected p is below .05, by the sign of delta and the metric's
@@ -328,6 +409,39 @@ def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST)
     Parameters and raises: as ``compare_runs``.
     """
     return adjusted([compared(metric, methods) for metric in results])
+
+
+def suite_comparison(name: str, systems: tuple[str, str], results: Sequence[SuiteResults], suite: Suite) -> Comparison:
+    """Return the comparison over a suite; ``results``: by metric."""
+    each, metrics = suite.each, compare_metrics(results)
+    judges = {of.label_set.judge for of in each}
+    slices = [
+        replace(of.metrics[at], about=replace(of.metrics[at].about, attribute="dataset", value=of.dataset))
+        for at in range(len(results))
+        for of in each
+    ]
+    corrected = (adjusted(slices[at : at + len(each)]) for at in range(0, len(slices), len(each)))
+    equal = (
+        dataset
+        for of in results
+        for dataset, stratum in zip(of.parts, of.sample.strata, strict=True)
+        if stratum.standard_error is None and stratum.n > 1
+    )
+    return Comparison(
+        RunRef(systems[0], None),
+        RunRef(systems[1], None),
+        DatasetName.over(name, (of.dataset for of in each)),
+        LabelSetRef(0, "", judges.pop() if len(judges) == 1 else ""),
+        metrics[0].about.groups,
+        metrics,
+        notes=(
+            *(replace(note, dataset=of.dataset) for of in each for note in of.notes),
+            *(Note("equal_values", dataset=dataset) for dataset in dict.fromkeys(equal)),
+        ),
+        slices=tuple(chain(*corrected)),
+        are_labels_asked=each[0].are_labels_asked,
+        suite=suite,
+    )
 
 
 def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
@@ -364,10 +478,10 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
     )
 
 
-def compared(results: PairedResults, methods: Methods = T_TEST) -> Estimate:
+def compared(results: Results, methods: Methods = T_TEST) -> Estimate:
     """Return one metric's comparison, as if it were the only one."""
-    sample, pairing = results.sample, results.pairing
-    found = estimate(sample, methods, untestable=results.no_inference, about=_about(results))
+    sample = results.sample
+    found = estimate(sample, methods, untestable=results.no_inference, about=results.about)
     if not sample.n:
         unknown: NotComparable | None = "no_group"
     elif results.not_judged == "nothing_judged" and found.settled != "identical":
@@ -381,8 +495,8 @@ def compared(results: PairedResults, methods: Methods = T_TEST) -> Estimate:
         found = replace(found, t=replace(found.t, mean=results.means[1] - results.means[0]))
     elif sample.n and results.drawn is None:
         means = results.every.means
-    found = replace(found, means=means, others=dict(results.others))
-    n_weightless = pairing.group_ids.size - sample.n
+    found = replace(found, means=means, others={**found.others, **results.others})
+    n_weightless = found.about.groups.paired - sample.n
     weightless = (Note("weightless", {"n": n_weightless}),) if n_weightless else ()
     if results.shown_only is not None:
         told = without_inference(found)
@@ -400,30 +514,3 @@ def compared(results: PairedResults, methods: Methods = T_TEST) -> Estimate:
     if effect is not None and effect.is_open and found.p_value is not None and found.standard_error:
         ends |= {name: at(found, delta) for name, delta in zip(TIED, effect.delta, strict=True)}
     return replace(found, warnings=(*weightless, *found.warnings), others={**found.others, **ends})
-
-
-def _about(results: PairedResults) -> About:
-    """Return what an estimate of a metric is about."""
-    pairing, sample = results.pairing, results.sample
-    by = results.clustered_by
-    return About(
-        metric=results.metric,
-        requested_as=results.requested_as,
-        groups=GroupCounts(
-            paired=pairing.group_ids.size,
-            only_in_baseline=pairing.only_in_baseline.size,
-            only_in_candidate=pairing.only_in_candidate.size,
-            undefined=pairing.undefined,
-            missing_in_baseline=results.missing_in_baseline,
-            missing_in_candidate=results.missing_in_candidate,
-            missing=pairing.missing,
-            in_neither=pairing.in_neither.size,
-        ),
-        tie_effect=results.tie_effect,
-        clusters=None if by is None or sample.clusters is None else Clusters(by, np.unique(sample.clusters).size),
-        shown_only=results.shown_only,
-        judged=results.judged,
-        unjudged=results.unjudged,
-        judge_alone=results.judge_alone,
-        check=results.check,
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,31 +12,52 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import words
-from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, refuse_shared_runs, retraining_note
-from ndcg_tracker.compare.decide import Attributes, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
+from ndcg_tracker.compare.arms import (
+    Arm,
+    arm_on,
+    arms_of,
+    named_runs,
+    named_systems,
+    refuse_shared_runs,
+    retraining_note,
+)
+from ndcg_tracker.compare.decide import (
+    Attributes,
+    PairedResults,
+    SuiteResults,
+    adjusted_jointly,
+    compare_runs,
+    suite_comparison,
+)
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
     paired_results,
     refuse_other_groups,
     shares_of_sides,
+    with_same_lists,
 )
 from ndcg_tracker.compare.options import CompareOptions
 from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
+    NOT_COMPARABLE,
     WELL_JUDGED,
     Comparison,
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
     ListedShare,
+    Suite,
     most_telling,
 )
-from ndcg_tracker.compare.run_pair import RunPair, label_set_ref, resolved_pair
+from ndcg_tracker.compare.run_pair import RunPair, is_tested_on_suites, label_set_ref, resolved_pair, suite_metric
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
+from ndcg_tracker.compare.slices import numbered
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
+    NotComparableError,
+    ReferenceNotFoundError,
     argument,
 )
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -44,7 +66,7 @@ from ndcg_tracker.rankings.join import judged, matching_rows
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
-from ndcg_tracker.runs.judges import judged_share_notes
+from ndcg_tracker.runs.judges import judge_option, judged_share_notes
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 from ndcg_tracker.words.texts import about, judge_words
@@ -77,11 +99,15 @@ _MUCH_SHORTER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two stored runs, their comparison, and the results of groups behind it, by metric."""
+    """Two stored runs, their comparison, and the results of groups behind it, by metric.
+
+    ``parts``: the same on each dataset of a suite, which have the results; ``both`` are then the runs on the first.
+    """
 
     both: RunPair
     comparison: Comparison
     results: list[PairedResults]
+    parts: tuple[ComparedPair, ...] = ()
 
     @property
     def decided_by(self) -> str | None:
@@ -93,33 +119,131 @@ class ComparedPair:
 def compared(
     tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
 ) -> list[ComparedPair]:
-    """Return the comparison of a run or an arm with each candidate, their p-values corrected together.
+    """Return the comparison of a run, an arm or a system with each candidate, their p-values corrected together.
 
     The tests of arms cross groups and repeats (``crossed_t``). Parameters: references of runs and arms, the candidates
-    one by one or in lists. Raises: ReferenceNotFoundError; InputError without a candidate, for an attribute that no
-    group has, and for methods that do not apply; NotComparableError where runs share no metric, with the command that
-    fixes it.
+    one by one or in lists; on a suite names of systems (see ``arm_on``), of candidates also patterns. Raises:
+    ReferenceNotFoundError; InputError without a candidate, for an attribute that no group has, and for methods that do
+    not apply; NotComparableError where runs share no metric, with the command that fixes it.
     """
-    candidates, left_out = named_runs(tx, candidates, options.dataset, baseline)
-    first, *others = arms_of(tx, [baseline, *candidates], options.dataset)
+    on = _on_dataset if options.suite is None else _on_suite
+    each, left_out = on(tx, baseline, candidates, options)
+    each[0] = replace(each[0], comparison=replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out)))
+    if len(each) == 1:
+        return each
+    corrected = adjusted_jointly([pair.comparison for pair in each])
+    return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
+
+
+def _on_dataset(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[list[ComparedPair], list[Note]]:
+    names, left_out = named_runs(tx, candidates, options.dataset, baseline)
+    first, *others = arms_of(tx, [baseline, *names], options.dataset)
     if not others:
-        raise InputError("a comparison needs a candidate", advice="name one after the baseline")
+        raise _no_candidate()
     for other in others:
         check_arms(first, other, options)
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
     under = {both.baseline.label_set.id: both for both in pairs}
-    names = dict.fromkeys(arm.name for both in pairs for arm in both.arms)
-    changes = {of: changed_labels(tx, both, list(names), options) for of, both in under.items()}
+    names = list(dict.fromkeys(arm.name for both in pairs for arm in both.arms))
+    changes = {of: changed_labels(tx, both, names, options) for of, both in under.items()}
     for at, pair in enumerate(each):
         notes = (*changes[pair.both.baseline.label_set.id], *pair.comparison.notes)
         each[at] = replace(pair, comparison=replace(pair.comparison, notes=notes))
-    each[0] = replace(each[0], comparison=replace(each[0].comparison, notes=(*each[0].comparison.notes, *left_out)))
-    if len(each) == 1:
-        return each
-    corrected = adjusted_jointly([pair.comparison for pair in each])
-    return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
+    return each, left_out
+
+
+def _no_candidate() -> InputError:
+    return InputError("a comparison needs a candidate", advice="name one after the baseline")
+
+
+def _on_suite(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> tuple[list[ComparedPair], list[Note]]:
+    suite = tx.suites.known(options.suite or "")
+    options = replace(options, metrics=tuple(suite_metric(tx, suite, metric) for metric in options.metrics))
+    names, left_out = named_systems(tx, suite.datasets, baseline, candidates, options.by_tag)
+    if not names:
+        raise _no_candidate()
+    each = []
+    for systems in ((baseline, name) for name in names):
+        pairs, lacking = pairs_on_suite(tx, systems, options)
+        each.append(compared_on_suite(tx, systems, pairs, options, lacking)[0])
+    return each, left_out
+
+
+def pairs_on_suite(
+    tx: ReadTransaction, systems: tuple[str, str], options: CompareOptions
+) -> tuple[dict[str, RunPair], list[str]]:
+    """Return the runs of two systems by dataset of a suite, and the datasets on which one of them has none.
+
+    Without metrics, those that can be tested and that all these runs share. Raises: ReferenceNotFoundError for an
+    unknown suite, and where no dataset has both; NotComparableError without a metric on all of them.
+    """
+    suite = tx.suites.known(options.suite or "")
+    pairs: dict[str, RunPair] = {}
+    lacking: list[str] = []
+    for dataset in suite.datasets:
+        baseline, candidate = (arm_on(tx, dataset, system, options.by_tag) for system in systems)
+        if baseline is None or candidate is None:
+            lacking.append(dataset)
+            continue
+        check_arms(baseline, candidate, options)
+        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options)
+    if not pairs:
+        raise ReferenceNotFoundError(
+            f"no dataset of suite {suite.name!r} has both {systems[0]!r} and {systems[1]!r}",
+            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(suite.name)}",
+        )
+    if options.metrics:
+        return pairs, lacking
+    first, *others = (of.metrics for of in pairs.values())
+    shared = tuple(of for of in first if is_tested_on_suites(of) and all(of in metrics for metrics in others))
+    if not shared:
+        raise NotComparableError(
+            f"{systems[0]!r} and {systems[1]!r} share no metric on all of {', '.join(pairs)}",
+            advice="add one to all runs: ndcg-track rescore --all --dataset DATASET --metric METRIC",
+        )
+    return {dataset: replace(both, metrics=shared) for dataset, both in pairs.items()}, lacking
+
+
+def compared_on_suite(
+    tx: ReadTransaction,
+    systems: tuple[str, str],
+    pairs: Mapping[str, RunPair],
+    options: CompareOptions,
+    lacking: Sequence[str] = (),
+    *,
+    with_other_ids: bool = False,
+) -> tuple[ComparedPair, list[SuiteResults]]:
+    """Return the comparison over a suite, a stratum for each dataset, and the results behind it by metric.
+
+    ``pairs``, ``lacking``: see ``pairs_on_suite``.
+
+    ``with_other_ids``: also where labels do not reach both runs, for a gate, which then decides nothing. Raises:
+    NotComparableError where two runs cannot be compared.
+    """
+    parts = []
+    for dataset, both in pairs.items():
+        of_dataset = replace(options, suite=None, by_tag=None, dataset=dataset, metrics=both.metrics)
+        pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
+        for of in pair.comparison.metrics:
+            if of.delta is None or (of.has_other_ids and not with_other_ids):
+                command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
+                raise NotComparableError(
+                    f"{systems[1]!r} cannot be compared with {systems[0]!r} under {of.metric} on {dataset!r}: "
+                    f"{NOT_COMPARABLE[of.about.not_comparable or 'no_group']}",
+                    advice=f"see: {shlex.join((*command, *judge_option(options.judge or '')))}",
+                )
+        parts.append(replace(pair, results=[with_same_lists(tx, both, of) for of in pair.results]))
+    of_metrics = zip(*(part.results for part in parts), strict=True)
+    results = [SuiteResults(dict(zip(pairs, of_metric, strict=True))) for of_metric in of_metrics]
+    suite = Suite(tuple(part.comparison for part in parts), tuple(lacking), options.by_tag)
+    comparison = suite_comparison(options.suite or "", systems, results, suite)
+    return ComparedPair(parts[0].both, comparison, [], tuple(parts)), results
 
 
 def changed_labels(tx: ReadTransaction, both: RunPair, names: Sequence[str], options: CompareOptions) -> list[Note]:
@@ -251,7 +375,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
     comparison = compare_runs(
-        ComparedRuns(
+        Comparison(
             both.arms[0].ref,
             both.arms[1].ref,
             both.baseline.run.dataset,
@@ -344,10 +468,8 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
-    numbers: dict[object, int] = {}
-    each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
-    codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    return replace(results, clusters=np.array(codes, dtype=np.int64), clustered_by=by.attribute)
+    _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
+    return replace(results, clusters=codes, clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:

@@ -233,24 +233,19 @@ def _tie_bounds(arm: _ArmResults, values: Floats, weights: Floats | None) -> Tie
 
     ``values``: of its runs, one row each, for the groups that are paired.
     """
-    each = [_tie_bounds_of_run(side, of_run, weights) for side, of_run in zip(arm.sides, values, strict=True)]
-    of_runs = [bounds for bounds in each if bounds is not None]
-    if len(of_runs) < len(each):
-        return None
-    return TieBounds(
-        sum(bounds.worst for bounds in of_runs) / len(of_runs), sum(bounds.best for bounds in of_runs) / len(of_runs)
-    )
-
-
-def _tie_bounds_of_run(side: Evaluated, values: Floats, weights: Floats | None) -> TieBounds | None:
-    record = side.record
-    if record.mean is None or record.worst_mean is None or record.best_mean is None:
-        return None
-    total = float(values.size if weights is None else weights.sum())
-    if record.n_groups == values.size or not side.is_mean_of_groups or not total:
-        return TieBounds(record.worst_mean, record.best_mean)
-    mean, share = float(np.average(values, weights=weights)), side.weight / total
-    return TieBounds(mean - share * (record.mean - record.worst_mean), mean + share * (record.best_mean - record.mean))
+    worst, best = list[float](), list[float]()
+    for side, of_run in zip(arm.sides, values, strict=True):
+        stored = side.record
+        if stored.mean is None or stored.worst_mean is None or stored.best_mean is None:
+            return None
+        low, high = stored.worst_mean, stored.best_mean
+        total = float(of_run.size if weights is None else weights.sum())
+        if stored.n_groups != of_run.size and side.is_mean_of_groups and total:
+            mean, share = float(np.average(of_run, weights=weights)), side.weight / total
+            low, high = mean - share * (stored.mean - low), mean + share * (high - stored.mean)
+        worst.append(low)
+        best.append(high)
+    return TieBounds(sum(worst) / len(worst), sum(best) / len(best))
 
 
 def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:

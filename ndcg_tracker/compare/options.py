@@ -255,3 +255,23 @@ class CompareKeywords(DataKeywords, total=False):
     by: BySlices
     tie_bounds: TieBounds
     top: Top
+
+
+OF_STORED = ("dataset", "labels", "suite", "by_tag", "check_with", "fresh")
+"""Options of a comparison that only stored runs have."""
+
+
+class UnstoredKeywords(TypedDict, total=False):
+    """How people give ``CompareOptions`` but ``OF_STORED`` (generated)."""
+
+    metrics: MetricTexts
+    judge: Judge
+    missing: MissingGroups
+    test: Test
+    ci: Ci
+    equivalence: Equivalence
+    ids_are_stable: IdsAreStable
+    cluster: ClusterBy
+    by: BySlices
+    tie_bounds: TieBounds
+    top: Top

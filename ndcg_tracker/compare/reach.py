@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -360,20 +360,3 @@ def _have_same_texts(sides: _Sides, vanished: Vanished) -> bool:
         if old in texts
     ]
     return len(known) >= FEWEST and sum(known) >= REPLACED * len(known)
-
-
-def joined(lefts: Iterable[Unjudged | None]) -> Unjudged | None:
-    """Return what several datasets leave open together; None where none does.
-
-    The judged share is the mean over the datasets that leave something open.
-    """
-    opened = [left for left in lefts if left is not None]
-    if not opened:
-        return None
-    baseline, candidate = (
-        None if None in shares else sum(filter(None, shares)) / len(shares)
-        for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
-    )
-    share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stop = None if any(left.stop is None for left in opened) else opened[0].stop  # one known end leaves the mean open
-    return Unjudged(share, sum(left.n_items for left in opened), stop=stop)

@@ -545,8 +545,8 @@ class Comparison:
     candidate: RunRef
     dataset: str
     label_set: LabelSetRef
-    groups: GroupCounts
-    metrics: tuple[Estimate, ...]
+    groups: GroupCounts = field(default_factory=lambda: GroupCounts(0))
+    metrics: tuple[Estimate, ...] = ()
     worst: tuple[GroupDelta, ...] = ()
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -13,7 +13,7 @@ from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.shares import evaluation_in
-from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         EvaluationRecord,
         LabelSetRecord,
         RunRecord,
+        SuiteRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -406,6 +407,31 @@ def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric
             advice=f"store some with: {shlex.join(storing_command('NAME', dataset, metric))}",
         )
     return parse_metric(text)
+
+
+def is_tested_on_suites(metric: Metric) -> bool:
+    """Return whether the mean of a metric over datasets, each of which counts its groups, says something."""
+    return metric.shown_only is None and metric.summary == "mean" and metric["weights"] == "none"
+
+
+def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
+    """Return the metric as the datasets of a suite know it, checked (InputError, ReferenceNotFoundError)."""
+    if metric.is_external and not metric.settings:
+        having = [tx.datasets.known(dataset).id for dataset in suite.datasets]
+        texts = {
+            text for dataset_id in having if (text := tx.evaluations.external(dataset_id, metric.measure)) is not None
+        }
+        if len(texts) > 1:
+            raise NotComparableError(
+                f"the datasets of suite {suite.name!r} store {metric} as {' and '.join(sorted(texts))}",
+                advice="store its results with one direction and range",
+            )
+        metric = parse_metric(texts.pop()) if texts else metric
+    if metric.shown_only is not None or metric.summary != "mean":
+        raise InputError(f"{metric} is shown, but not tested", advice="choose another metric")
+    if not is_tested_on_suites(metric):
+        raise InputError(f"{metric} weighs groups, but a suite counts them", advice="choose one without weights")
+    return metric
 
 
 def storing_command(run: str, dataset: str, metric: Metric) -> tuple[str, ...]:

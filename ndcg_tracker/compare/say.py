@@ -234,8 +234,8 @@ def _metric_shape(metric: Estimate) -> Mapping[str, object]:
         alone = {name: picked(paths("delta ci p_value"), metric.others.get(name)) for name in ("judge", "favour")}
         shape["check"] = fields_of(metric.about.check) | alone
     if "micro" in metric.others:
-        for name, of in {"macro": metric, **metric.others}.items():
-            shape |= {name: picked(_MEAN_KEYS, of)} if name not in ENDS else {}
+        means = {"macro": metric, **{name: metric.others[name] for name in ("over_datasets", "micro")}}
+        shape |= {name: picked(_MEAN_KEYS, of) for name, of in means.items()}
     effect = metric.about.tie_effect
     shape["tie_bounds"] = effect and {
         "baseline": (effect.baseline.worst, effect.baseline.best),
@@ -533,7 +533,9 @@ def metric_footnotes(metric: Estimate, comparisons: Sequence[Comparison] = ()) -
     if metric.verdict == "identical":
         footnotes.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
-        footnotes += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
+        alone = f"p {p_text(metric.p_value)} by itself, which is not enough when {n_tested(comparisons)} are tested"
+        is_lost = metric.verdict == "no_difference_detected" and metric.p_value < ALPHA
+        footnotes += [f"{alone} together"] * is_lost
     return footnotes
 
 
@@ -546,14 +548,6 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
         return few_differences(warning, shown)
     facts: Mapping[str, Any] = warning.facts
     return low_information(**facts, interval=shown)
-
-
-def _second_thoughts(metric: Estimate, p_value: float, n_metrics: int) -> list[str]:
-    """Return a footnote if the p-value would have been small enough without correction."""
-    notes = []
-    if metric.verdict == "no_difference_detected" and p_value < ALPHA:
-        notes.append(f"p {p_text(p_value)} by itself, which is not enough when {n_metrics} are tested together")
-    return notes
 
 
 def n_tested(comparisons: Sequence[Comparison]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import (
     ENDS,
+    NOT_COMPARABLE,
     Comparison,
     Estimate,
     GroupCounts,
@@ -19,7 +20,7 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.say_where import NO_VALUE, slice_name, value_name
 from ndcg_tracker.errors import Spelling, argument, worded
-from ndcg_tracker.render.report import BLANK, Column, Table, columns, marks
+from ndcg_tracker.render.report import BLANK, Column, Line, Table, columns, marks
 from ndcg_tracker.render.terminal import shortened, shortened_inside
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -255,7 +256,7 @@ def _slice_footnotes(row: Estimate) -> list[str]:
         same = f"all {of_what} differ by the same amount: the interval and the p-value are undefined"
         return [sentence(warning) if warning.kind == "one_group" else same]
     if row.verdict == "not_comparable":
-        return [f"no {unit()} that counts"]
+        return [NOT_COMPARABLE["other_ids"] if row.has_other_ids else f"no {unit()} that counts"]
     if row.verdict == "identical":
         return [*counts, IDENTICAL]
     if warning is not None:
@@ -391,7 +392,7 @@ def model_words(of: LabelSetRef | LabelDetail) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def reason_lines(labels: Iterable[tuple[str, LabelDetail | None]]) -> list[str]:
+def reason_lines(labels: Iterable[tuple[str, LabelDetail | None]]) -> list[Line]:
     """Return whose reasons of labels these are, and a line for each of the first ones.
 
     ``labels``: what each line begins with, and what is known of the label, None for nothing.
@@ -405,7 +406,8 @@ def reason_lines(labels: Iterable[tuple[str, LabelDetail | None]]) -> list[str]:
         told = "; ".join(filter(None, [detail.reason, spread if detail.n_given > 1 else ""]))
         lines.append(f"{about}: {told}" if is_one else f"{detail.given_by or 'unnamed'} on {about}: {told}")
     n_more = len(known) - _REASONS
-    return [*lines, f"... and {counted(n_more, 'more reason')}; JSON has all"] if n_more > 0 else lines
+    lines += [f"... and {counted(n_more, 'more reason')}; JSON has all"] if n_more > 0 else []
+    return [Line("", line) for line in lines]
 
 
 def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = False) -> list[tuple[str, str]]:

@@ -32,6 +32,7 @@ from ndcg_tracker.words.texts import shown
 
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)
+_FINITE = "use a finite number, or null for none"
 _ASCII = 127
 _MOST_VALUES = 8  # per row: a dictionary with more is decoded, because checking it costs more than checking the rows
 Number = TypeVar("Number", bound=np.generic)
@@ -42,14 +43,19 @@ class Collected:
 
     ``places`` names the row of a wrong value in errors; ``nan_is_null``: the roles in which NaN means null; in all
     other roles NaN is an error. ``dictionaries_are_distinct``: whether the values of Arrow dictionaries are known to
-    be distinct, so that this need not be checked.
+    be distinct, so that this need not be checked. ``if_nan``: what to do about a score that is NaN.
     """
 
     def __init__(
-        self, places: Places, *, nan_is_null: Container[str] = (), dictionaries_are_distinct: bool = False
+        self,
+        places: Places,
+        *,
+        nan_is_null: Container[str] = (),
+        dictionaries_are_distinct: bool = False,
+        if_nan: str = _FINITE,
     ) -> None:
         self._places = places
-        self._nan_is_null = nan_is_null
+        self._nan_is_null, self._if_nan = nan_is_null, if_nan
         self._keys_of = partial(_keys_of, dictionary_is_distinct=dictionaries_are_distinct)
         self._groups: list[Keys] = []
         self._items: list[Keys] = []
@@ -112,7 +118,7 @@ class Collected:
             values, wrong = np.where(masked, np.nan, values), wrong & ~masked
         if wrong.any():
             row = int(np.argmax(wrong))
-            advice = "use a finite number, or null for none"
+            advice = self._if_nan if role == "score" and values[row] != values[row] else _FINITE
             raise self._places.error(self.n_rows + row, f"the {role} is {values[row]}", advice=advice)
         return values
 

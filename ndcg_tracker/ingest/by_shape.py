@@ -23,6 +23,7 @@ from ndcg_tracker.ingest.columns import (
 )
 from ndcg_tracker.ingest.detection import without_compression
 from ndcg_tracker.ingest.formats.response_shapes import is_response
+from ndcg_tracker.ingest.records import frame_records
 from ndcg_tracker.ingest.shapes import Known, Recognised, Role, UnclearError, parsed, recognised
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.words.texts import counted, shown_name
@@ -147,12 +148,11 @@ def _value(given: object) -> tuple[str, object]:
 
 def plain_records(given: Any) -> list[dict[str, Any]]:
     """Return the records of a frame or of a list of them (InputError for anything else)."""
-    for method, options in (("to_pylist", {}), ("to_dicts", {}), ("to_dict", {"orient": "records"})):
-        if hasattr(given, method) and hasattr(given, "columns" if options else method):
-            given = getattr(given, method)(**options)
-    if not isinstance(given, list) or not all(isinstance(record, Mapping) for record in given):
+    if isinstance(given, Mapping):
         raise InputError("is not a list of records")
-    return [{key: one.tolist() if hasattr(one, "tolist") else one for key, one in row.items()} for row in given]
+    records = frame_records(given)
+    header = records.header
+    return [dict(zip(header, row, strict=True)) for row in records.rows(range(len(header)))]
 
 
 def _is_known(value: object) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,6 @@ from numpy.typing import NDArray
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.words.texts import shown
-
-if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Index
-
 
 KEEP_ONE = "keep one of the two"
 
@@ -29,62 +24,53 @@ class WrongValueError(InputError, ValueError):
     """A wrong value; code that knows its place raises the error again with ``at``."""
 
 
-class Places(Protocol):
-    """The places of a table's rows in their source."""
+class Places:
+    """The places of a table's rows in their source, which errors name; here they are counted from 1.
 
-    @property
-    def if_twice(self) -> str:
-        """What to do about two rows for the same pair."""
+    ``name``: of the file, "" for objects in memory. ``if_twice``: what to do about two rows for the same pair.
+    """
+
+    def __init__(self, name: str = "", if_twice: str = KEEP_ONE) -> None:
+        self.name, self.if_twice = name, if_twice
+
+    def mention(self, row: int) -> str:
+        """Return how a message about another row calls this one (from 0)."""
+        return f"row {row + 1}"
+
+    def place(self, row: int) -> str:
+        """Return the file's name, if there is one, and how the row is called."""
+        return ": ".join(filter(None, [self.name, self.mention(row)]))
 
     def error(self, row: int, what: str, **parts: str) -> Exception:
         """Return the error that says ``what`` is wrong with a row (from 0); ``parts``: its advice."""
+        return InputError(what, where=self.place(row), **parts)
 
     def whole(self, what: str, **parts: str) -> Exception:
         """Return the error that says ``what`` is wrong with the whole source."""
-
-    def mention(self, row: int) -> str:
-        """Return how a message about another row calls this one."""
+        return InputError(what, where=self.name, **parts)
 
 
-class LinePlaces:
+class LinePlaces(Places):
     """Rows of a text file: ``lines`` has the line number of each row, or the number of its ``unit`` in a document."""
 
     def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE, unit: str = "line") -> None:
-        self.if_twice = if_twice
-        self._name, self._lines, self._unit = name, lines, unit
-
-    def of_records(self) -> LinePlaces:
-        """Return the same places, where the numbers are those of records."""
-        return LinePlaces(self._name, self._lines, self.if_twice, "record")
-
-    def line_of(self, row: int) -> int:
-        """Return the line in which a row begins."""
-        return self._lines[row]
+        super().__init__(name, if_twice)
+        self.lines, self._unit = lines, unit
 
     def place(self, row: int) -> str:
         """Return ``FILE:LINE``, or ``FILE: record N``."""
-        if self._unit == "line":
-            return f"{self._name}:{self._lines[row]}"
-        return ": ".join(filter(None, [self._name, self.mention(row)]))
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return what is wrong with a row, at its place."""
-        return InputError(what, where=self.place(row), **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``FILE: what``."""
-        return InputError(what, where=self._name, **parts)
+        return f"{self.name}:{self.lines[row]}" if self._unit == "line" else super().place(row)
 
     def mention(self, row: int) -> str:
         """Return ``line LINE`` or ``record N``."""
-        return f"{self._unit} {self._lines[row]}"
+        return f"{self._unit} {self.lines[row]}"
 
 
-class ItemPlaces:
+class ItemPlaces(Places):
     """The items of groups, list after list.
 
-    ``name``: of the file, "" for objects in memory. ``ends``: where each list ends. ``item_of``: the id at a place, by
-    which an item is named; else it is named by its place in the list, from 1.
+    ``ends``: where each list ends. ``item_of``: the id at a place, by which an item is named; else it is named by its
+    place in the list, from 1.
     """
 
     def __init__(
@@ -95,19 +81,14 @@ class ItemPlaces:
         item_of: Callable[[int], object] | None = None,
         if_twice: str = KEEP_ONE,
     ) -> None:
-        self.if_twice = if_twice
-        self._name, self._groups, self._ends, self._item_of = name, groups, ends, item_of
+        super().__init__(name, if_twice)
+        self._groups, self._ends, self._item_of = groups, ends, item_of
 
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``FILE: group G, item I: what``, or with ``place N`` in place of the item."""
+    def place(self, row: int) -> str:
+        """Return ``FILE: group G, item I``, or with ``place N`` in place of the item."""
         group = self._groups[int(np.searchsorted(self._ends, row, "right"))]
         item = self.mention(row) if self._item_of is None else f"item {shown(str(self._item_of(row)))}"
-        where = ": ".join(filter(None, [self._name, f"group {shown(str(group))}, {item}"]))
-        return InputError(what, where=where, **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``, after the file's name if there is one."""
-        return InputError(what, where=self._name, **parts)
+        return ": ".join(filter(None, [self.name, f"group {shown(str(group))}, {item}"]))
 
     def mention(self, row: int) -> str:
         """Return ``place N`` of the list, or ``entry N`` of all."""
@@ -117,49 +98,35 @@ class ItemPlaces:
         return f"place {row - (int(self._ends[at - 1]) if at else 0) + 1}"
 
 
-class RowPlaces:
+class RowPlaces(Places):
     """Rows of a frame or of a Parquet file, counted from 1; of one with list columns, elements of such rows.
 
-    ``name`` is the file's name, None for a frame; ``first_row``: how many rows come before these in the file.
-    ``lengths``: how many elements each row has, in parts, if there are list columns; it may still grow.
+    ``first_row``: how many rows come before these in the file. ``lengths``: how many elements each row has, in parts,
+    if there are list columns; it may still grow.
     """
 
-    if_twice = KEEP_ONE
-
-    def __init__(self, name: str | None = None, first_row: int = 0, lengths: list[Index] | None = None) -> None:
-        self._name = name
+    def __init__(self, name: str = "", first_row: int = 0, lengths: list[Index] | None = None) -> None:
+        super().__init__(name)
         self._first = first_row
         self._lengths = [] if lengths is None else lengths
 
     def after(self, n_rows: int) -> RowPlaces:
         """Return the places of the rows after the first ``n_rows``."""
-        return RowPlaces(self._name, self._first + n_rows, self._lengths)
+        return RowPlaces(self.name, self._first + n_rows, self._lengths)
 
     def of_lists(self) -> RowPlaces:
         """Return the places of the next rows whose lists are still to be unfolded."""
-        return RowPlaces(self._name, sum(map(len, self._lengths)))
+        return RowPlaces(self.name, sum(map(len, self._lengths)))
 
     def unfold(self, lengths: Index) -> None:
         """Record how many elements each of the next rows has."""
         self._lengths.append(lengths)
 
-    def place(self, row: int) -> str:
-        """Return ``row N`` or ``row N, element M``, after the file's name if there is one."""
-        return self.mention(row) if self._name is None else f"{self._name}: {self.mention(row)}"
-
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return what is wrong with a row, at its place."""
-        return InputError(what, where=self.place(row), **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``, after the file's name if there is one."""
-        return InputError(what, where=self._name or "", **parts)
-
     def mention(self, row: int) -> str:
         """Return ``row N`` or ``row N, element M``."""
         row += self._first
         if not self._lengths:
-            return f"row {row + 1}"
+            return super().mention(row)
         of_table = 0
         for length in chain.from_iterable(part.tolist() for part in self._lengths):
             if row < length:
@@ -169,22 +136,32 @@ class RowPlaces:
         return f"row {of_table + 1}, element {row + 1}"
 
 
-class NoPlaces:
+class PartPlaces(Places):
+    """Some rows of a table, at their places in it."""
+
+    def __init__(self, places: Places, rows: Sequence[int]) -> None:
+        super().__init__(places.name, places.if_twice)
+        self._places, self._rows = places, rows
+
+    def place(self, row: int) -> str:
+        """Return the row's place in the table."""
+        return self._places.place(self._rows[row])
+
+    def mention(self, row: int) -> str:
+        """Return how the table calls the row."""
+        return self._places.mention(self._rows[row])
+
+
+class NoPlaces(Places):
     """Rows that the fast path read: it has no line numbers, so it leaves every error to the exact path."""
 
-    if_twice = KEEP_ONE
-
-    def error(self, row: int, what: str, **parts: str) -> DoubtfulError:
+    def error(self, row: int, what: str, **parts: str) -> Exception:
         """Return a doubt."""
         return DoubtfulError(f"row {row + 1}: {what}")
 
-    def whole(self, what: str, **parts: str) -> DoubtfulError:
+    def whole(self, what: str, **parts: str) -> Exception:
         """Return a doubt."""
         return DoubtfulError(what)
-
-    def mention(self, row: int) -> str:
-        """Return ``row N``."""
-        return f"row {row + 1}"
 
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

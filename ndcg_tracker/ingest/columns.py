@@ -250,10 +250,6 @@ class Columns:
         roles = ("items", *(NUMBERS if self.is_shared else (*IDS, *NUMBERS)))
         return next((role for role in roles if self.given(role)), None)
 
-    def positions(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, int]:
-        """Return the place in ``header`` of each wanted role that is there (see ``names``)."""
-        return {role: header.index(name) for role, name in self.names(header, wanted, refused).items()}
-
     def names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
         """Return the column of each wanted role that is there; ranks may replace scores (see ``are_ranks``).
 
@@ -286,6 +282,28 @@ class Columns:
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted, getattr(refused(""), "where", "").partition(":")[0])
         return names
+
+    def names_or_order(
+        self, header: Sequence[str], wanted: Wanted, refused: Refused, is_list: Callable[[str], bool]
+    ) -> tuple[dict[str, str], bool]:
+        """Return the columns of ``names``, and whether the numbers come from the order of lists of items alone.
+
+        ``is_list``: whether a column of items holds lists. A column whose name suggests the numbers has to be named.
+        Lists with scores or ranks are those of a run, not of relevant items.
+        """
+        number = "label" if wanted is LABEL_TABLE else "score"
+        is_told = self.each_is_relevant(header, wanted)
+        likely = {} if is_told else self.likely_names(header, wanted, refused)
+        others = {*header} - {*likely.values()}
+        have_numbers = often_called(number, others) or others & {*RANK_NAMES} or often_called("score", others)
+        in_order = {"group", "item"} <= likely.keys() and number not in likely and not have_numbers
+        if not in_order or not is_list(likely["item"]):
+            return self.names(header, wanted, refused), False
+        required = tuple(role for role in wanted.required if role != number)
+        names = self.names(header, replace(wanted, required=required), refused)
+        if number == "label":
+            warn(ColumnWarning(RELEVANT_LISTS))
+        return names, True
 
     def likely_names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
         """Return the column of each wanted role that is among some columns, perhaps not all (see ``names``)."""
@@ -558,6 +576,7 @@ def looks_like_columns(keys: Collection[object], columns: Columns, *, may_be: bo
     return n_often >= least or any(text in _STRICT or text in given for text in texts)
 
 
+RELEVANT_LISTS = "lists of items without labels are read as relevant items, of grade 1"
 FRAME_AS_DICT = "this is a table written as nested objects, by column or by row, not {group: {item: number}}"
 
 
@@ -581,23 +600,6 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
         elif convention.is_of(header):
             whole |= there
     return list(plain or whole)
-
-
-def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], number: str) -> Wanted:
-    """Return the wanted roles of a table with a list of items per row, which may lack the numbers of a role.
-
-    ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named. Lists with
-    scores or ranks are those of a run, not of relevant items.
-    """
-    others = [name for name in header if name not in names.values()]
-    if number in names or often_called(number, others) or {*others} & {*RANK_NAMES} or often_called("score", others):
-        return wanted
-    return replace(wanted, required=tuple(role for role in wanted.required if role != number))
-
-
-def warn_of_relevant_lists() -> None:
-    """Warn that lists of items without labels are read as relevant items."""
-    warn(ColumnWarning("lists of items without labels are read as relevant items, of grade 1"))
 
 
 def column_about(role: str, given: str | None, header: Collection[str], refused: Refused) -> str | None:

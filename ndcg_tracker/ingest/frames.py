@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
-from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
-from ndcg_tracker.ingest.cells import ItemPlaces, Places, RowPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
     IDS,
     LABEL_TABLE,
-    NUMBERS,
     RUN_APART,
     RUN_TABLE,
     Columns,
+    Deciding,
     Wanted,
-    by_order,
     column_name,
-    conventional_names,
     is_frame_as_dict,
     refuse_single,
-    warn_of_relevant_lists,
     warn_of_repeats,
 )
 from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
@@ -48,24 +44,23 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.records import Records
-from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.plain import cell_number, id_bytes
+from ndcg_tracker.ingest.records import Records, plain_cell, records_of
+from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
+from ndcg_tracker.ingest.tables import NOT_SCORES, Table, lazy_advice, table_of, unreadable
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.ranking import BY_INPUT, LabelLists
-from ndcg_tracker.words.texts import in_a_row, shown
+from ndcg_tracker.words.texts import shown
 
 NullScores = Literal["error", "not_retrieved"]
 """What a NaN score means: an error, or an item that was judged but not retrieved."""
 
 T = TypeVar("T")
 _BATCH = 1 << 20  # rows converted at a time
-_TAKEN = (
-    "a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: {document: number}} or "
-    "{query: [documents]}"
-)
 
 
 def read_frame(
@@ -134,16 +129,15 @@ def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[R
     cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
 
     def column(place: int, role: str) -> Any:
-        values: Sequence[object] = cells[place]
-        if records.is_text and role not in IDS:
-            values = [_read(_number_in, (cell, role), row, records.places) for row, cell in enumerate(values)]
-        return _array(values, records.header[place], role)
+        if role in IDS:
+            return cells[place]
+        return [_read(cell_number, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
 
-    opened = _Opened(records.header, column, places=records.places)
+    opened = Table(records.header, column, places=records.places)
     return _rows(_with_items(opened, columns), columns, wanted), records.places
 
 
-def _with_items(frame: _Opened, columns: Columns) -> _Opened:
+def _with_items(frame: Table, columns: Columns) -> Table:
     """Return a frame whose items are spans with their ids as its last column, other frames unchanged."""
     if not are_spans(frame.header, columns):
         return frame
@@ -151,16 +145,11 @@ def _with_items(frame: _Opened, columns: Columns) -> _Opened:
     def column(place: int, role: str) -> Any:
         if place < len(frame.header):
             return frame.column(place, role)
-        parts = [frame.column(frame.header.index(name), "item").to_pylist() for name in SPAN]
+        parts = [_array(frame.column(frame.header.index(name), "item"), name, "item").to_pylist() for name in SPAN]
         rows = enumerate(zip(*parts, strict=True))
-        return _array([_read(span_item, cells, row, frame.places) for row, cells in rows], "item", role)
+        return [_read(span_item, cells, row, frame.places) for row, cells in rows]
 
     return replace(frame, header=[*frame.header, "item"], column=column)
-
-
-def _number_in(cell: object, role: str) -> float | None:
-    text = str(cell).strip(" \t").encode()
-    return number(text, role) if text else None
 
 
 def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
@@ -169,6 +158,11 @@ def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Pla
         return read(*cells)
     except WrongValueError as error:
         raise places.error(row, error.what, advice=error.advice) from None
+
+
+def label_records(frame: object, columns: Columns) -> Records:
+    """Return the records of labels in memory, whose cells may be anything."""
+    return records_of(_opened(plain(frame), columns, LABEL_TABLE))
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -195,106 +189,73 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
 
 def part_of_run(table: Any, places: Places) -> RankedTable:
     """Return a part of a run: whole groups, in an Arrow table with the columns group, item and score."""
-    opened = _opened_arrow(table, places)
-    return ranked_table(_rows(opened, DEFAULT_COLUMNS, RUN_APART), places, is_part=True)
+    return ranked_table(
+        _rows(replace(table_of(table), places=places), DEFAULT_COLUMNS, RUN_APART), places, is_part=True
+    )
 
 
 def part_of_labels(table: Any, places: Places) -> LabelLists:
     """Return a part of the labels: whole groups, in an Arrow table with the columns group, item and label."""
-    return label_lists(_rows(_opened_arrow(table, places), DEFAULT_COLUMNS, LABEL_TABLE), places)
+    return label_lists(_rows(replace(table_of(table), places=places), DEFAULT_COLUMNS, LABEL_TABLE), places)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A frame with access to its columns: ``column`` returns the Arrow array of a place, for a role.
-
-    ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns have our own names, so that no
-    convention applies. ``dictionaries_are_distinct``: whether dictionaries in the columns are known to have distinct
-    values. ``lists``: the lists that the frame was, if it was lists.
-    """
-
-    header: list[str]
-    column: Callable[[int, str], Any]
-    nan_is_null: frozenset[str] = frozenset()
-    places: Places = field(default_factory=RowPlaces)
-    is_plain: bool = False
-    dictionaries_are_distinct: bool = False
-    lists: Lists | None = None
-
-
-_NOT_SCORES = frozenset(NUMBERS) - {"score"}
+_IF_NAN = f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}"
 _OBJECT = np.dtype(object)
 _HOLDERS = (list, tuple, dict)
+_OF_TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
+_PLAIN_NUMBERS = {int, float, bool, type(None), np.float64, np.float32, np.int64}
 _RELEVANT = "relevant"  # the role of items without grades; their order does not matter
 
 
-def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
+def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
     from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
 
-    places, documents = frame.places, columns.documents
-    by_rank = columns.by_rank and columns.score is None
+    places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
-    number = "label" if wanted is LABEL_TABLE else "score"
-    wanted, arrays = _by_order(frame, columns, wanted, number)
-    names = columns.names(frame.header, wanted, places.whole)
+    arrays: dict[str, Any] = {}
+
+    def fetch(name: str, role: str, kind: str = "") -> Any:
+        if role not in arrays:
+            arrays[role] = _array(frame.column(frame.header.index(name), kind or role), name, kind or role)
+        return arrays[role]
+
+    number, of_items = ("label", _RELEVANT) if wanted is LABEL_TABLE else ("score", "item")
+    names, in_order = columns.names_or_order(
+        frame.header, wanted, places.whole, lambda name: has_lists([fetch(name, "item", of_items).type])
+    )
     for role, name in names.items():
         try:
-            if role not in arrays:
-                arrays[role] = frame.column(frame.header.index(name), role)
+            fetch(name, role)
         except InputError:
             if role != "rank":  # it may be another column with this name
                 raise
-    in_order = number in arrays and number not in names
-    names |= {number: number} if in_order else {}
-    if not in_order and has_lists(array.type for array in arrays.values()):
+    if in_order:
+        names[number], arrays[number] = number, numbers_by_order(arrays["item"], number)
+        if number == "score":
+            OneListEach(places).check(arrays["group"])
+    elif has_lists(array.type for array in arrays.values()):
         arrays = values_of_lists(arrays)
     _refuse_lengths(names, arrays, places)
-    if null_scores == "error" and "score" in arrays:
-        _refuse_nan_scores(arrays["score"], places)
     nan_is_null = frame.nan_is_null | ({"score"} if null_scores == "not_retrieved" else frozenset())
     table = pa.table(list(arrays.values()), names=list(arrays)).unify_dictionaries()
     of_lists = has_lists(table.schema.types)
     are_distinct = frame.dictionaries_are_distinct and not of_lists
-    collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct)
+    collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct, if_nan=_IF_NAN)
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
-    if documents is not None and frame.lists is not None and frame.lists.are_documents:
-        rows = replace(rows, documents=documents.for_column(documents.rule))
-    in_order |= frame.lists is not None and frame.lists.numbers is None
-    if frame.lists is not None and frame.lists.ranks is not None:
-        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
-        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
-    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search returns its best item first
-        deciding: Any = "ranks" if by_rank else "order"
-        ranks = places_in(frame.lists.lengths).astype(np.int32)
-        return replace(rows, ranks=ranks, deciding=deciding)
-    return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
-
-
-def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> tuple[Wanted, dict[str, Any]]:
-    """Return the wanted roles of a frame, and the numbers from the order of its lists if it only has lists."""
-    from ndcg_tracker.ingest.arrow import has_lists
-
-    if columns.each_is_relevant(frame.header, wanted):
-        return wanted, {}
-    names = columns.likely_names(frame.header, wanted, frame.places.whole)
-    relaxed = by_order(frame.header, wanted, names, number)
-    if relaxed is wanted or not {"group", "item"} <= names.keys():
-        return wanted, {}
-    groups = frame.column(frame.header.index(names["group"]), "group")
-    items = frame.column(frame.header.index(names["item"]), "item" if number == "score" else _RELEVANT)
-    if not has_lists([items.type]) or len(groups) != len(items):
-        return wanted, {}
-    if number == "score":
-        OneListEach(frame.places).check(groups)
-    elif frame.lists is None:
-        warn_of_relevant_lists()
-    return relaxed, {"group": groups, "item": items, number: numbers_by_order(items, number)}
+    rows = replace(collected.rows(), in_order=in_order)
+    lists = frame.lists
+    if lists is None:
+        return in_asked_order(rows, columns, names)
+    deciding: Deciding = "ranks" if asked.by_rank and asked.score is None else "scores"
+    rows = replace(rows, tie_order=BY_INPUT, in_order=lists.numbers is None, ranks=lists.ranks, deciding=deciding)
+    if asked.documents is not None and lists.are_documents:
+        rows = replace(rows, documents=asked.documents.for_column(asked.documents.rule))
+    return in_order_of_lists(rows, asked, are_found=lists.are_found)
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
@@ -316,61 +277,13 @@ def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places:
     raise places.whole(f"the columns differ in length ({listed})", advice="give one value per row in each")
 
 
-def _refuse_nan_scores(column: Any, places: Places) -> None:
-    """Refuse scores that are NaN, not null: only the caller knows if they mean not retrieved or are a mistake."""
-    from ndcg_tracker.ingest.arrow import has_lists
-
-    first, n_nan, n_before = -1, 0, 0
-    in_lists = column if has_lists([column.type]) else None
-    if in_lists is not None:
-        import pyarrow.compute as pc
-
-        column = pc.list_flatten(in_lists)
-    for array in getattr(column, "chunks", [column]):
-        if str(array.type) in ("float", "double", "halffloat"):
-            nan = np.isnan(array.to_numpy(zero_copy_only=False))
-            if nan.any():
-                if array.null_count:
-                    nan &= array.is_valid().to_numpy(zero_copy_only=False)
-                n_here = int(np.count_nonzero(nan))
-                if n_here and first < 0:
-                    first = n_before + int(np.argmax(nan))
-                n_nan += n_here
-        n_before += len(array)
-    if n_nan:
-        if in_lists is not None and isinstance(places, RowPlaces):
-            places.unfold(np.asarray(pc.fill_null(pc.list_value_length(in_lists), 0), dtype=np.int64))
-        counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
-        raise places.error(
-            first,
-            f"the score is nan ({counted})",
-            advice=f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}",
-        )
-
-
-def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
-    """Return a frame with its columns at hand."""
-    pandas: Any = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        held: Any = frame
-        header = [column_name(column) for column in held.columns]
-        levels = [str(level) for level in held.index.names if level is not None and level not in header]
-        if held.columns.nlevels > 1:
-            what = "the columns of the frame have several levels"
-            raise InputError(what, advice="give it columns of one level, for example with .stack()")
-        if {*levels} & {*IDS, *map(columns.given, IDS)} or any(conventional_names(role, levels) for role in IDS):
-            what = f"{in_a_row([shown(level) for level in levels])} {'is' if len(levels) == 1 else 'are'} the index"
-            raise InputError(f"{what} of the frame", advice="call .reset_index() on it")
-        return _Opened(
-            header,
-            lambda place, role: _array(held.iloc[:, place], header[place], role),
-            _NOT_SCORES,
-            dictionaries_are_distinct=True,
-        )
+def _opened(frame: Any, columns: Columns, wanted: Wanted) -> Table:
+    """Return a frame as a table: one of a library, or the lists of the groups."""
     if type(frame).__module__.partition(".")[0] == "ranx" and hasattr(frame, "to_dict"):
         frame = frame.to_dict()  # a Run or Qrels: its own dict is a numba dict, slow to iterate over
     if type(frame).__name__ == "LazyFrame":
         raise _unreadable(frame)
+    pandas: Any = sys.modules.get("pandas")
     is_series = pandas is not None and isinstance(frame, pandas.Series)
     frame = _lists_by_group(frame) if is_series else table_in(frame)
     if isinstance(frame, Mapping):
@@ -383,17 +296,23 @@ def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
         if lists is not None:
             return _opened_lists(lists, wanted)
         refuse_no_lists(frame, columns)
-        names = [column_name(key) for key in frame]
-        if pandas is not None:
-            _refuse_other_indexes([value for value in values if isinstance(value, pandas.Series)])
-        return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
-    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
-        return _opened_arrow(frame)
-    if hasattr(frame, "__dataframe__"):
-        return _opened_interchange(frame.__dataframe__())
-    if isinstance(frame, Iterable) and not isinstance(frame, str | bytes) and _lazy_advice(frame) is None:
-        return _opened_records(frame, columns, wanted)
-    raise _unreadable(frame)
+        return table_of(frame)
+    if any(hasattr(frame, name) for name in _OF_TABLES):
+        return table_of(frame, columns)
+    if not isinstance(frame, Iterable) or isinstance(frame, str | bytes) or lazy_advice(frame) is not None:
+        raise _unreadable(frame)
+    records = list(frame)
+    if not records:
+        raise InputError("there are no rows", advice="give at least one")
+    if isinstance(records[0], Mapping) and all(isinstance(record, Mapping) for record in records):
+        _refuse_unnamed_lists(records[0], columns, wanted)
+    elif not hasattr(records[0], "_fields"):
+        lists = lists_of(records, columns, wanted)
+        if lists is not None:
+            return _opened_lists(lists, wanted)
+        refuse_one_list(records)
+        raise _unreadable(frame)
+    return table_of(records)
 
 
 def _lists_by_group(series: Any) -> Any:
@@ -410,131 +329,50 @@ def _lists_by_group(series: Any) -> Any:
     return dict(zip(series.index.tolist(), values, strict=True))
 
 
-def _opened_arrow(frame: object, places: Places | None = None) -> _Opened:
-    import pyarrow as pa
-
-    try:
-        table: Any = pa.table(frame)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"cannot read a {type(frame).__name__} as a table ({reason})", advice=f"give {_TAKEN}"
-        ) from None
-    header = [str(name) for name in table.column_names]
-    return _Opened(header, lambda place, role: table.column(place), places=places or RowPlaces())
-
-
-def _opened_interchange(frame: Any) -> _Opened:
-    """Return a frame that speaks the DataFrame interchange protocol, which may write null as NaN."""
-    from pyarrow import ArrowException
-    from pyarrow.interchange import from_dataframe
-
-    header = [str(name) for name in frame.column_names()]
-    written_as_nan = 1
-
-    def column(place: int, role: str) -> Any:
-        try:
-            array = from_dataframe(frame.select_columns([place])).column(0)
-        except (ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise InputError(f"column {shown(header[place])} cannot be read ({reason})", advice="convert it") from None
-        if role == "score" and frame.get_column(place).describe_null[0] == written_as_nan:
-            return array.fill_null(float("nan"))
-        return array
-
-    return _Opened(header, column, _NOT_SCORES)
-
-
-def _refuse_other_indexes(columns: Sequence[Any]) -> None:
-    """Refuse pandas Series that pandas itself would not join by position."""
-    if any(not column.index.equals(columns[0].index) for column in columns):
-        raise InputError(
-            "the columns are pandas Series with different indexes", advice="give a DataFrame, which aligns them"
-        )
-
-
-def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, object]], number: str) -> _Opened:
+def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, object]], number: str) -> Table:
     """Return a dict of dicts as a table of group, item and ``number``."""
-    import pyarrow as pa
-
     if is_frame_as_dict(groups, [*lists[0]]):
         raise InputError(FRAME_AS_DICT, advice="give the frame itself, or its to_dict('list')")
-
-    def column(place: int, role: str) -> Any:
-        if role == "group":
-            codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(items) for items in lists])
-            return pa.DictionaryArray.from_arrays(pa.array(codes), _array(groups, role, role))
-        if role == "item":
-            return _array(list(chain.from_iterable(lists)), role, role)
-        try:
-            numbers = _array(list(chain.from_iterable(items.values() for items in lists)), role, role)
-        except InputError:
-            refuse_no_numbers(groups, lists)
-            raise
-        if pa.types.is_nested(numbers.type):
-            refuse_no_numbers(groups, lists)
-        return numbers
-
-    ends = np.cumsum([len(items) for items in lists])
-    places = ItemPlaces("", groups, ends, lambda row: list(chain.from_iterable(lists))[row])
-    return _Opened(["group", "item", number], column, _NOT_SCORES, places, is_plain=True)
+    items: list[object] = list(chain.from_iterable(lists))
+    numbers: list[object] = list(chain.from_iterable(held.values() for held in lists))
+    if not {*map(type, numbers)} <= _PLAIN_NUMBERS:
+        refuse_no_numbers(groups, lists)
+    lengths = np.array([len(held) for held in lists], dtype=np.int64)
+    places = ItemPlaces("", groups, np.cumsum(lengths), items.__getitem__)
+    return _table_of_lists(groups, lengths, {"item": items, number: numbers}, places)
 
 
-def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
+def _opened_lists(lists: Lists, wanted: Wanted) -> Table:
     """Return lists as a table of group, item and number; without numbers, the order gives scores, presence grades.
 
     >>> frame = {"q": [("a", 0.5), ("b", 0.7)]}
     >>> _rows(_opened(frame, DEFAULT_COLUMNS, RUN_APART), DEFAULT_COLUMNS, RUN_APART).scores.tolist()
     [0.5, 0.7]
     """
-    import pyarrow as pa
-
     is_labels = wanted is LABEL_TABLE
+    items, numbers = lists.items, cast("Any", lists.numbers)
     if lists.are_ids and not is_labels:
         ends = np.cumsum(lists.lengths).tolist()
-        each = [each_once(lists.items[end - n : end]) for end, n in zip(ends, lists.lengths.tolist(), strict=True)]
+        each = [each_once(items[end - n : end]) for end, n in zip(ends, lists.lengths.tolist(), strict=True)]
         items = list(chain.from_iterable(each))
         warn_of_repeats(sum(one is not other for one, other in zip(items, lists.items, strict=True)))
-        lists = replace(lists, items=items)
+    if numbers is None:
+        numbers = np.ones(len(items)) if is_labels else 0.0 - places_in(lists.lengths)
+    of_items = {"item": items, "label" if is_labels else "score": numbers}
+    return replace(_table_of_lists(lists.groups, lists.lengths, of_items, lists.places), lists=lists)
+
+
+def _table_of_lists(groups: Sequence[object], lengths: Index, of_items: Mapping[str, Any], places: ItemPlaces) -> Table:
+    """Return a table of the group of each list, and of what its items have."""
+    import pyarrow as pa
 
     def column(place: int, role: str) -> Any:
-        if role == "group":
-            codes = np.repeat(np.arange(len(lists.groups), dtype=np.int32), lists.lengths)
-            return pa.DictionaryArray.from_arrays(pa.array(codes), _array(lists.groups, role, role))
-        if role == "item":
-            return _array(lists.items, role, role)
-        if lists.numbers is not None:
-            return _array(lists.numbers, role, role)
-        return pa.array(np.ones(len(lists.items)) if is_labels else 0.0 - places_in(lists.lengths))
+        if place:
+            return [*of_items.values()][place - 1]
+        codes = pa.array(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
+        return pa.DictionaryArray.from_arrays(codes, _array(groups, "group", "group"))
 
-    header = ["group", "item", "label" if is_labels else "score"]
-    return _Opened(header, column, _NOT_SCORES, lists.places, is_plain=True, lists=lists)
-
-
-def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _Opened:
-    """Return rows that are named tuples of one kind, or dicts, as a table of their fields; or a list per group."""
-    records = list(frame)
-    if not records:
-        raise InputError("there are no rows", advice="give at least one")
-    first = records[0]
-    if isinstance(first, Mapping) and all(isinstance(record, Mapping) for record in records):
-        header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
-        _refuse_unnamed_lists(first, columns, wanted)
-        values: list[Any] = [[record.get(name) for record in records] for name in header]
-    elif hasattr(first, "_fields"):
-        other = next((row for row, record in enumerate(records) if type(record) is not type(first)), None)
-        if other is not None:
-            kinds = f"a {type(first).__name__} and row {other + 1} a {type(records[other]).__name__}"
-            raise InputError(f"row 1 is {kinds}", advice="give rows of one kind")
-        header, values = first._fields, list(zip(*records, strict=True))
-    else:
-        lists = lists_of(records, columns, wanted)
-        if lists is not None:
-            return _opened_lists(lists, wanted)
-        refuse_one_list(records)
-        raise _unreadable(frame)
-    names = [column_name(key) for key in header]
-    return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
+    return Table(["group", *of_items], column, NOT_SCORES, places, is_plain=True)
 
 
 def _refuse_unnamed_lists(record: Mapping[Any, object], columns: Columns, wanted: Wanted) -> None:
@@ -549,24 +387,17 @@ def _refuse_unnamed_lists(record: Mapping[Any, object], columns: Columns, wanted
         raise unnamed_lists(item, lists, InputError)
 
 
-def _lazy_advice(frame: object) -> str | None:
-    """Return how to turn a lazy frame into one with rows, None for a frame that is not lazy."""
-    if type(frame).__name__ == "LazyFrame":
-        return ".collect()"
-    return next((f".{name}()" for name in ("toPandas", "to_pandas", "compute") if hasattr(frame, name)), None)
-
-
 def _unreadable(frame: object) -> InputError:
-    kind, advice = type(frame).__name__, _lazy_advice(frame)
-    if advice is not None:
-        return InputError(f"a {kind} has not loaded its rows", advice=f"call its {advice} first")
-    return InputError(f"cannot read a {kind}", advice=f"give {_TAKEN}")
+    taken = "a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: {document: number}} or "
+    return unreadable(frame, f"{taken}{{query: [documents]}}")
 
 
 def _array(values: Any, name: str, role: str) -> Any:
     """Return a pandas or Python column as an Arrow array, NaN as null except in scores."""
     import pyarrow as pa
 
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
     refuse_single(values, name)
     values = array_of(values, f"column {shown(name)}")
     if role == _RELEVANT:
@@ -613,24 +444,9 @@ def _ids(values: Any, name: str) -> list[str | None]:
     """Return ids of mixed types as text: strings as they are, whole numbers in decimal."""
     ids: list[str | None] = []
     for row, value in enumerate(values):
-        if isinstance(value, (bytes, np.bytes_)):
-            value = value.decode(errors="surrogateescape")
-        if value is None or value != value or type(value).__name__ == "NAType":
-            ids.append(None)
-            continue
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-            value = str(int(value))
-        if isinstance(value, UUID):
-            value = str(value)
-        if not isinstance(value, str):
-            kind = type(value).__name__
-            raise InputError(f"{shown(name)} holds a {kind}; ids are text or whole numbers", where=f"row {row + 1}")
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"{shown(name)} is not valid text", where=f"row {row + 1}", advice="write ids as UTF-8"
-                ) from None
-        ids.append(str(value))
+        cell = plain_cell(value, nan_is_null=True)
+        try:
+            ids.append(None if cell is None else id_bytes(cell, name).decode())
+        except WrongValueError as error:
+            raise error.at(f"row {row + 1}") from None
     return ids

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.columns import Refused
@@ -17,7 +18,7 @@ _PIECE = 1 << 22  # bytes read at a time
 T = TypeVar("T")
 
 
-class LineFormat(Protocol):
+class LineFormat:
     """A line format that holds one table; ``exact`` alone defines its grammar.
 
     A table may be read at once or block by block; each block begins with a line that begins a row.
@@ -28,29 +29,18 @@ class LineFormat(Protocol):
 
         Raises: InputError naming the line.
         """
+        raise NotImplementedError
 
-    @property
-    def fast(self) -> Callable[[Lines], Rows] | None:
-        """Returns the same rows, read quickly, or raises DoubtfulError for anything that ``exact`` has to decide.
-
-        None if there is no such reader.
-        """
+    def fast(self, lines: Lines) -> Rows:
+        """Return the same rows, read quickly. Raises: DoubtfulError for anything that ``exact`` has to decide."""
+        raise DoubtfulError("there is no quick reader")
 
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
+        raise NotImplementedError
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise the error of ``refused`` for what only the end shows; ``n_rows``: how many rows there are."""
-
-
-class ExactOnly:
-    """A format without a quick reader."""
-
-    fast = None
-
-    def n_rows_of(self, line: bytes) -> int:
-        """Be never called, because exact readers know the lines of their rows."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +70,12 @@ def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small
         table.finish(rows.n_rows, source.error)
         return rows, places
 
-    table = new_table()
-    if table.fast is not None and not is_small:
-        try:
+    if not is_small:
+        with suppress(DoubtfulError):  # the exact path reports what is wrong and where, or finds nothing wrong
+            table = new_table()
             rows = table.fast(source)
             table.finish(rows.n_rows, NoPlaces().whole)
             return GroupBlock(rows, NoPlaces(), exact)
-        except DoubtfulError:
-            pass  # the exact path reports what is wrong and where, or finds nothing wrong
     return GroupBlock(*exact())
 
 
@@ -132,12 +120,9 @@ def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock
 
 def _parsed(table: LineFormat, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
     """Return a block's rows, and their places unless they were read quickly."""
-    if fast and table.fast is not None:
-        try:
-            if block.parts:
-                return table.fast(block).merged(), None
-        except DoubtfulError:
-            pass  # the exact path reports what is wrong and where, or finds nothing wrong
+    if fast and block.parts:
+        with suppress(DoubtfulError):  # the exact path reports what is wrong and where, or finds nothing wrong
+            return table.fast(block).merged(), None
     return table.exact(block)
 
 
@@ -145,7 +130,7 @@ def _start_of_row(table: LineFormat, block: TextBlock, rows: Rows, row: int, pla
     """Return where the line of a row begins in a block's text."""
     if places is not None:
         text, start = block.text, 0
-        for _ in range(places.line_of(row) - block.first_line):
+        for _ in range(places.lines[row] - block.first_line):
             start = text.index(b"\n", start) + 1
         return start
     n_before, n_rows = block.n_bytes, rows.n_rows - row

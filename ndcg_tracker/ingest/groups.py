@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import compress
-from math import isfinite, nan
+from math import isfinite
 from typing import BinaryIO
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import WrongValueError, number
-from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about, header_of
+from ndcg_tracker.ingest.cells import WrongValueError
+from ndcg_tracker.ingest.columns import IDS, Refused, absent_columns, header_of
+from ndcg_tracker.ingest.plain import cell_number, kind_of
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
     cell_id,
     checked_text,
-    kind_of,
     opened_records,
     place_of,
+    roles_in,
 )
 from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.ingest.text_columns import TextColumns
@@ -95,58 +96,37 @@ def read_groups(
         return _table(records, columns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The places in a header of the group, of the weight (None: nowhere), and of each attribute."""
-
-    group: int
-    weight: int | None
-    attributes: dict[str, int]
-
-
 def _table(records: Records, columns: GroupColumns) -> GroupTable:
-    chosen = _chosen(records.header, columns, records.refused)
-    names = list(chosen.attributes)
-    wanted = [chosen.group, *([] if chosen.weight is None else [chosen.weight]), *chosen.attributes.values()]
+    roles, attributes = _chosen(records.header, columns, records.refused)
     weights: list[float] = []
 
     def facts(cells: Row) -> tuple[str, list[Attribute | None]]:
-        key, *rest = cells
-        group = cell_id(key, "group")
-        if chosen.weight is not None:
-            cell = rest.pop(0)
-            weights.append(text_weight(cell) if records.is_text and isinstance(cell, str) else group_weight(cell))
-        return group, [attribute(cell, name) for name, cell in zip(names, rest, strict=True)]
+        group = cell_id(cells[0], "group")
+        if "weight" in roles:
+            weights.append(group_weight(cells[1]))
+        return group, [attribute(cell, name) for name, cell in zip(attributes, cells[len(roles) :], strict=True)]
 
-    found = records.by_key(wanted, facts, lambda key: f"group {shown(key)}")
+    found = records.by_key([*roles.values(), *attributes.values()], facts, lambda key: f"group {shown(key)}")
     if not found:
         raise no_row(records.places.whole)
-    values = list(map(list, zip(*found.values(), strict=True))) or [[] for _ in names]
+    values = list(map(list, zip(*found.values(), strict=True)))
     return GroupTable(
         Keys.from_strings(found),
-        None if chosen.weight is None else np.array(weights, dtype=np.float64),
-        dict(zip(names, values, strict=True)),
+        np.array(weights, dtype=np.float64) if "weight" in roles else None,
+        dict(zip(attributes, values, strict=True)),
     )
 
 
-def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chosen:
-    """Return where the columns are (the error of ``refused`` for one that is absent, there twice, or has no name)."""
-    group = column_about("group", columns.group, header, refused) or "group"
-    at_group = place_of(header, group, "group", refused)
-    named = None if columns.attributes is None else list(dict.fromkeys(columns.attributes))
-    weight = columns.weight
-    if weight is None and "weight" in header and group != "weight" and "weight" not in (named or ()):
-        weight = "weight"
-    taken = {group: "group", **({} if weight is None else {weight: "weight"})}
-    if weight == group:
-        raise refused(
-            f"column {shown(group)} cannot be both the group and the weight",
-            advice=f"name another one with {argument('weight')}",
-        )
-    if named is None:
-        named = list(dict.fromkeys(name for name in header if name not in taken))
+def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> tuple[dict[str, int], dict[str, int]]:
+    """Return where group and weight are, and where each attribute is (the error of ``refused`` for a wrong one)."""
+    asked = {"group": columns.group, "weight": columns.weight}
+    if columns.weight is None and "weight" in (columns.group, *(columns.attributes or ())):
+        del asked["weight"]
+    roles = roles_in(header, asked, refused, ("group",))
+    taken = {header[place]: role for role, place in roles.items()}
+    named = columns.attributes
     attributes = {}
-    for name in named:
+    for name in dict.fromkeys([name for name in header if name not in taken] if named is None else named):
         if name in taken:
             raise refused(
                 f"column {shown(name)} is the {taken[name]} column", advice=f"leave it out of {argument('attributes')}"
@@ -160,43 +140,21 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
         try:
             checked_text(name, "a column's name")
         except WrongValueError as error:
-            raise refused(error.what, advice=error.advice) from None
-    at_weight = None if weight is None else place_of(header, weight, "weight", refused)
-    if at_weight is None and not attributes:
+            raise refused(**error.told) from None
+    if len(roles) + len(attributes) == 1:
         raise refused("there is no column except the group", advice="add one per attribute, or one with weights")
-    return _Chosen(at_group, at_weight, attributes)
+    return roles, attributes
 
 
-def text_weight(cell: str) -> float:
-    """Return the weight that a cell of a text file holds, NaN for an empty one (WrongValueError: see ``group_weight``).
-
-    >>> text_weight(" 2.5 "), text_weight("")
-    (2.5, nan)
-    """
-    stripped = cell.strip(" \t")
-    if not stripped:
-        return nan
-    return group_weight(number(stripped.encode(), "weight"))
-
-
-def group_weight(value: object) -> float:
-    """Return the weight that a value is, NaN for None.
+def group_weight(cell: object) -> float:
+    """Return the weight that a cell holds, NaN for none.
 
     Raises: WrongValueError for anything but a number from 0 to ``MAX_WEIGHT``.
 
-    >>> group_weight(3), group_weight(None)
-    (3.0, nan)
+    >>> group_weight(3), group_weight(" 2.5 "), group_weight(None)
+    (3.0, 2.5, nan)
     """
-    if value is None:
-        return nan
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise WrongValueError(f"the weight is {kind_of(value)}", advice="write a number, or null for none")
-    try:
-        weight = float(value)
-    except OverflowError:
-        raise WrongValueError("the weight is too large for a double", advice="use a finite number") from None
-    if not isfinite(weight):
-        raise WrongValueError(f"the weight is {weight}", advice="use a finite number, or null for none")
+    weight = cell_number(cell, "weight")
     if weight < 0:
         raise WrongValueError("the weight is negative; weights are 0 or more")
     if weight > MAX_WEIGHT:
@@ -229,7 +187,6 @@ def attribute(value: object, name: str) -> Attribute | None:
     return float(value)
 
 
-IDS = ("group", "item")
 TEXTS = ("text", "title", "url")
 
 
@@ -302,23 +259,11 @@ def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
 
 def _columns_of_texts(header: Sequence[str], columns: TextColumns, refused: Refused) -> dict[str, int]:
     """Return the place of each role that has a column (the error of ``refused`` for a header without texts)."""
-    places = {}
-    for role in (*IDS, *TEXTS):
-        given: str | None = getattr(columns, role)
-        name = column_about(role, given, header, refused) if role in IDS else given
-        if name is not None or role in header:
-            places[role] = place_of(header, name or role, role, refused)
+    places = roles_in(header, {role: getattr(columns, role) for role in (*IDS, *TEXTS)}, refused)
     if not any(role in places for role in IDS):
         raise absent_columns({"group": "group"}, header, refused, f", or that of the item with {argument('item')}")
     if not any(role in places for role in TEXTS):
         raise absent_columns({"text": "text"}, header, refused)
-    taken: dict[int, str] = {}
-    for role, place in places.items():
-        if taken.setdefault(place, role) != role:
-            raise refused(
-                f"column {shown(header[place])} cannot be both the {taken[place]} and the {role}",
-                advice=f"name another one with {argument(role)}",
-            )
     return places
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ndcg_tracker.errors import ReadWarning, argument, warn
-from ndcg_tracker.ingest.cells import Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import PartPlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import JUDGE, LABEL_TABLE, Columns, ColumnWarning, reason_column
-from ndcg_tracker.ingest.plain import checked, json_number, unfolded, warn_of_fractions
-from ndcg_tracker.ingest.records import Records, checked_text, id_bytes, number_in, place_of
+from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.records import Records, checked_text, place_of
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import label_lists
@@ -121,7 +121,7 @@ def judged_labels(
             if spread:
                 whose = f"judge {judge!r} gave" if judge else "there are"
                 warn(ColumnWarning(f"{whose} several labels of one item, and their mean counts: {spread}"))
-        places = _PartPlaces(records.places, [label.row for label in gathered])
+        places = PartPlaces(records.places, [label.row for label in gathered])
         rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
         rows = rows.as_asked(columns)
         labels = label_lists(rows, places, are_answers=unsure)
@@ -206,27 +206,4 @@ def _grade(cell: object, grades: Mapping[str, float]) -> float:
     if grades and word.isalpha():
         what = f"label {shown(str(cell))} is not among the words of {argument('grades')}"
         raise WrongValueError(what, advice="add it there")
-    if not isinstance(cell, str):
-        return json_number(number_in(cell), "label")
-    text = cell.strip(" \t").encode()
-    return number(text, "label") if text else _NULL
-
-
-class _PartPlaces:
-    """Some rows of a table, at their places in it."""
-
-    def __init__(self, places: Places, rows: Sequence[int]) -> None:
-        self.if_twice = places.if_twice
-        self._places, self._rows = places, rows
-
-    def error(self, row: int, what: str, **parts: str) -> Exception:
-        """Return the table's error for the row."""
-        return self._places.error(self._rows[row], what, **parts)
-
-    def whole(self, what: str, **parts: str) -> Exception:
-        """Return the table's error for all of it."""
-        return self._places.whole(what, **parts)
-
-    def mention(self, row: int) -> str:
-        """Return how the table calls the row."""
-        return self._places.mention(self._rows[row])
+    return cell_number(cell, "label")

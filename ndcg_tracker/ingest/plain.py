@@ -5,10 +5,13 @@ This is the one path behind every reader that does not give Arrow's columns.
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import repeat
 from typing import Any, cast
+from uuid import UUID
 
 import numpy as np
 
@@ -34,7 +37,15 @@ _MOST_DIGITS = 400  # the largest double has 309
 _NULL, _INFINITY = float("nan"), float("inf")
 _SKIPS = 2.0**53  # from here on doubles skip whole numbers
 _OF_NUMBERS = b"0123456789+-.eE"
-_KINDS = {str: "string", bool: "true or false", int: "number", float: "fraction", list: "array", dict: "object"}
+_KINDS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a fraction",
+    str: "text",
+    list: "an array",
+    dict: "an object",
+    type(None): "null",
+}
 
 
 def gathered(
@@ -76,7 +87,7 @@ def checked(
     """Return the table of columns of cells; an empty cell of text and null have no value.
 
     Parameters: ``lengths``: how many rows each group has, if that is not one for each cell. ``fractions``: see
-    ``json_id``. Raises: the error of ``places`` for the first wrong cell.
+    ``id_bytes``. Raises: the error of ``places`` for the first wrong cell.
     """
     try:
         found = {role: _column(cells, role, fractions) for role, cells in columns.items()}
@@ -87,7 +98,7 @@ def checked(
         for row, cells in enumerate(zip(*cells_of.values(), strict=True)):
             for role, cell in zip(columns, cells, strict=True):
                 try:
-                    _ = json_id(cell, role, fractions) if role in IDS else _number(cell, role)
+                    _ = id_bytes(cell, role, fractions) if role in IDS else _number(cell, role)
                 except WrongValueError as error:
                     raise places.error(row, **error.told) from None
         raise
@@ -102,7 +113,7 @@ def _column(cells: Sequence[object], role: str, fractions: set[str] | None) -> A
     """Return a column of ids, numbers or ranks (WrongValueError for a wrong cell)."""
     kinds = set(map(type, cells))
     if role in IDS:
-        ids = cells if kinds <= {bytes} else [json_id(cell, role, fractions) for cell in cells]
+        ids = cells if kinds <= {bytes} else [id_bytes(cell, role, fractions) for cell in cells]
         return Keys.from_bytes(cast("Sequence[bytes]", ids))
     numbers: Floats | None = None
     try:
@@ -115,6 +126,13 @@ def _column(cells: Sequence[object], role: str, fractions: set[str] | None) -> A
     if numbers is None or not np.isfinite(numbers).all():
         numbers = np.array([_number(cell, role) for cell in cells], dtype=np.float64)
     return whole_ranks(numbers) if role == "rank" else numbers
+
+
+def cell_number(cell: object, role: str) -> float:
+    """Return the number in a cell of any table, also one written as text, NaN for none (WrongValueError for others)."""
+    if isinstance(cell, str):
+        cell = cell.encode(errors="replace")
+    return _number(float(cell) if isinstance(cell, Decimal) else cell, role)
 
 
 def _number(cell: object, role: str) -> float:
@@ -151,7 +169,7 @@ def unfolded(
             continue
         lists |= {"rank": rank} if values.get("rank") is not None else {}
         try:
-            group = json_id(values["group"], "group", set())
+            group = id_bytes(values["group"], "group", set())
             lengths = {role: len(value) for role, value in lists.items()}
             if len(set(lengths.values())) > 1:
                 raise unequal(lengths, names, group, WrongValueError)
@@ -174,31 +192,53 @@ def json_integer(text: str) -> int:
     return int(text)
 
 
-def json_id(value: object, role: str, fractions: set[str] | None = None) -> bytes:
-    """Return an id as bytes, empty for null. Raises: WrongValueError for anything but text or a whole number.
+def keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises: WrongValueError for a key that is there twice."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise WrongValueError(f"key {shown(twice)} is there twice", advice="keep one of the two")
+    return record
+
+
+def json_of(line: bytes, decoder: json.JSONDecoder, advice: str) -> Any:
+    """Return the JSON value in a line of UTF-8. Raises: WrongValueError, with ``advice``, for none."""
+    try:
+        return decoder.decode(line.decode())
+    except json.JSONDecodeError as error:
+        raise WrongValueError(f"not valid JSON ({error.msg}, column {error.colno})", advice=advice) from None
+    except RecursionError:
+        raise WrongValueError("JSON nested too deeply", advice=advice) from None
+
+
+def id_bytes(value: object, role: str, fractions: set[str] | None = None) -> bytes:
+    """Return an id as bytes, empty for null. Raises: WrongValueError for anything but text, UUIDs and whole numbers.
 
     ``fractions``: collects the role if the id is a whole number written as a fraction, as after a join in pandas.
 
-    >>> json_id("d7", "item"), json_id(7, "item"), json_id(None, "item"), json_id(7.0, "item", set())
+    >>> id_bytes("d7", "item"), id_bytes(7, "item"), id_bytes(None, "item"), id_bytes(7.0, "item", set())
     (b'd7', b'7', b'', b'7')
     """
-    if type(value) is str:
-        try:
+    try:
+        if type(value) is str:
             return value.encode()
-        except UnicodeEncodeError:
-            raise WrongValueError(
-                f"the {role} id {shown(value)} has an incomplete character", advice="write ids as UTF-8"
-            ) from None
+        if type(value) is bytes:
+            return value.decode().encode()
+    except UnicodeEncodeError:
+        what = f"the {role} id {shown(str(value))} has an incomplete character"
+        raise WrongValueError(what, advice="write ids as UTF-8") from None
+    except UnicodeDecodeError as error:
+        what = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise WrongValueError(what, advice="write ids as UTF-8") from None
     if value is None:
         return b""
-    if type(value) is bytes:
-        return value
     if type(value) is float and fractions is not None and value.is_integer() and abs(value) < _SKIPS:
         fractions.add(role)
         value = int(value)
-    if type(value) is int:
-        return b"%d" % value
-    raise WrongValueError(f"the {role} id is a JSON {json_kind(value)}; ids are text or whole numbers")
+    if type(value) is int or isinstance(value, UUID):
+        return str(value).encode()
+    raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
 
 
 def warn_of_fractions(roles: set[str]) -> None:
@@ -220,7 +260,7 @@ def json_number(value: object, role: str) -> float:
     if role == "label" and isinstance(value, str):
         value = YES_OR_NO.get(value.encode(errors="replace").lower(), value)
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
-        raise WrongValueError(f"the {role} is a JSON {json_kind(value)}", advice="write a number, or null for none")
+        raise WrongValueError(f"the {role} is {kind_of(value)}", advice="write a number, or null for none")
     try:
         number = float(value)
     except OverflowError:
@@ -238,9 +278,9 @@ def _is_whole(value: object) -> bool:
     return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
-def json_kind(value: object) -> str:
-    """Return JSON's name for the type of a value."""
-    return _KINDS.get(type(value), "null")
+def kind_of(value: object) -> str:
+    """Return what a value is, in words."""
+    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def unequal(

@@ -8,23 +8,19 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
-from itertools import chain, repeat
 from math import isnan
 from typing import Any, BinaryIO, TypeVar
-from uuid import UUID
 
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     IDS,
     Refused,
     absent_columns,
     column_about,
-    column_name,
     often_called,
     refuse_single,
 )
@@ -34,20 +30,19 @@ from ndcg_tracker.ingest.formats.json_documents import is_table, value_in
 from ndcg_tracker.ingest.formats.jsonl import json_lines
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.objects import table_in
-from ndcg_tracker.ingest.plain import json_id
+from ndcg_tracker.ingest.plain import id_bytes
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
+from ndcg_tracker.ingest.tables import Table, table_of
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import counted, shown, shown_name
 
 MAX_KEYS = 10_000
 """How many different keys the objects of a JSON lines file may have."""
 
-_FEW_TEXTS = 1_000
 _LARGEST_CELL = 10_000_000  # bytes; Python takes four times as much for a list of numbers
 _HEAD = 1 << 16  # bytes that show the format
 _ROWS_AT_ONCE = 1 << 16
-_KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
 Row = Sequence[object]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -58,14 +53,12 @@ class Records:
     """A header, and the cells of all rows in the requested columns, which are given by their places in the header.
 
     ``places``: the place of each row, known once the row was yielded. ``refused`` makes the error for a wrong header.
-    ``is_text``: whether all cells are text, even numbers.
     """
 
     header: list[str]
     rows: Callable[[Sequence[int]], Iterator[Row]]
-    places: LinePlaces | RowPlaces
+    places: Places
     refused: Refused
-    is_text: bool = False
 
     def by_key(
         self, wanted: Sequence[int], read: Callable[[Row], tuple[Key, Value] | None], called: Callable[[Key], str]
@@ -159,7 +152,7 @@ def qrels_records(source: Source) -> Records:
                 raise source.error(f"{counted(len(fields), 'field')} in place of 4", number, advice="correct the line")
             yield [fields[at] for at in wanted]
 
-    return Records(header, rows, LinePlaces(source.name, numbers), source.error, is_text=True)
+    return Records(header, rows, LinePlaces(source.name, numbers), source.error)
 
 
 def has_key(names: Mapping[str, object]) -> bool:
@@ -192,7 +185,7 @@ def rows_by_key(
     return [{key: of, **(held if isinstance(held, dict) else {value: held})} for of, held in document.items()]
 
 
-def _of_rows(rows: Sequence[Mapping[str, object]], places: LinePlaces | RowPlaces) -> Records:
+def _of_rows(rows: Sequence[Mapping[str, object]], places: Places) -> Records:
     header = list(dict.fromkeys(name for row in rows for name in row))
 
     def cells(wanted: Sequence[int]) -> Iterator[Row]:
@@ -223,7 +216,7 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
             yield [cells[place].decode() for place in wanted]
 
     places = LinePlaces(source.name, lines)
-    return Records(header, rows, places, partial(source.error, line=header_line), is_text=True)
+    return Records(header, rows, places, partial(source.error, line=header_line))
 
 
 def json_records(source: Source) -> Records:
@@ -231,53 +224,28 @@ def json_records(source: Source) -> Records:
 
     Raises: InputError naming the line for anything but a JSON object, and for more than ``MAX_KEYS`` keys in a file.
     """
-    lines = array("q")
-    columns: dict[str, _Cells] = {}
+    lines, rows = array("q"), list[tuple[tuple[str, ...], tuple[object, ...]]]()
+    kinds: dict[
+        tuple[str, ...], tuple[str, ...]
+    ] = {}  # rows share their keys: a dict for each would take thrice as much
+    header: dict[str, None] = {}
     for line, record in json_lines(source):
-        for name, value in record.items():
-            cells = columns.get(name)
-            if cells is None:
-                if len(columns) == MAX_KEYS:
-                    raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="use one key per column")
-                cells = columns[name] = _Cells()
-            cells.add(len(lines), value)
+        keys = tuple(record)
+        if keys not in kinds:
+            kinds[keys] = keys
+            header |= dict.fromkeys(keys)
+            if len(header) > MAX_KEYS:
+                raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="use one key per column")
+        rows.append((kinds[keys], tuple(record.values())))
         lines.append(line)
-    header = list(columns)
+    names = list(header)
 
-    def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        if not wanted:
-            return (() for _ in lines)
-        return zip(*(columns[header[place]].of_rows(len(lines)) for place in wanted), strict=True)
+    def cells(wanted: Sequence[int]) -> Iterator[Row]:
+        for keys, values in rows:
+            held = dict(zip(keys, values, strict=True))
+            yield [held.get(names[place]) for place in wanted]
 
-    return Records(header, rows, LinePlaces(source.name, lines), source.error)
-
-
-class _Cells:
-    """The values of one key, with their rows: a dict per row would take 250 bytes for a file's 15."""
-
-    def __init__(self) -> None:
-        self._rows = array("q")
-        self._values: list[object] = []
-        self._texts: dict[object, object] = {}
-
-    def add(self, row: int, value: object) -> None:
-        """Add the value of a row; equal texts are one object while they are few."""
-        if type(value) is str:
-            if len(self._texts) < _FEW_TEXTS:
-                value = self._texts.setdefault(value, value)
-            else:
-                value = self._texts.get(value, value)
-        self._rows.append(row)
-        self._values.append(value)
-
-    def of_rows(self, n_rows: int) -> Iterator[object]:
-        """Yield the value of each row, None where it has none."""
-        following = 0
-        for row, value in zip(self._rows, self._values, strict=True):
-            yield from repeat(None, row - following)
-            yield value
-            following = row + 1
-        yield from repeat(None, n_rows - following)
+    return Records(names, cells, LinePlaces(source.name, lines), source.error)
 
 
 def parquet_records(source: Source) -> Records:
@@ -322,63 +290,41 @@ def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
     return cells()
 
 
-def frame_records(frame: object, asked: Sequence[str | None] = ()) -> Records:
+def frame_records(frame: Any, asked: Sequence[str | None] = ()) -> Records:
     """Return the records of a table in memory: of pandas or any library that speaks Arrow, or Python's own objects.
 
     Those are a dict of columns, a value or a dict for each key, and dicts or named tuples. In all but Arrow NaN is
     null. ``asked``: see ``opened_records``. Raises: InputError for anything else.
     """
-    header, column, nan_is_null = _opened(frame, asked)
-
-    def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        columns = [column(place) for place in wanted]
-        lengths = [len(values) for values in columns]
-        if len(set(lengths)) > 1:
-            listed = ", ".join(f"{shown(header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
-            raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
-        for values in zip(*columns, strict=True):
-            yield [plain(value, nan_is_null=nan_is_null) for value in values]
-
-    places = RowPlaces()
-    return Records(header, rows, places, places.whole)
-
-
-def _opened(frame: Any, asked: Sequence[str | None]) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
-    """Return a table's column names, a function from a column's place to its values, and whether NaN is null."""
-    frame = table_in(frame)
-    pandas = sys.modules.get("pandas")
+    frame, pandas = table_in(frame), sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.Series):
         frame = dict(zip(frame.index.tolist(), frame.tolist(), strict=True))
     if isinstance(frame, Mapping) and frame and all(map(_is_value, frame.values())):
         frame = rows_by_key(frame, asked, InputError)
-    if isinstance(frame, list) and frame and all(isinstance(row, dict) or hasattr(row, "_asdict") for row in frame):
-        rows = [row if isinstance(row, dict) else row._asdict() for row in frame]
-        frame = {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        return [column_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
-    if isinstance(frame, Mapping):
-        names, columns = [column_name(label) for label in frame], list(frame.values())
-        return names, lambda place: _values(columns[place], names[place]), True
-    import pyarrow as pa
-    from pyarrow.interchange import from_dataframe
+    return records_of(table_of(frame))
 
-    try:
-        is_arrow = hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")
-        table: Any = pa.table(frame) if is_arrow else from_dataframe(frame)
-    except (pa.ArrowException, NotImplementedError, RuntimeError, TypeError, ValueError):
-        what = f"cannot read a {type(frame).__name__}"
-        raise InputError(what, advice="give a pandas DataFrame, a pyarrow Table or a dict of columns") from None
-    return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
+
+def records_of(table: Table) -> Records:
+    """Return the records of a table in memory."""
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        columns = [table.column(place, "") for place in wanted]
+        for place, column in zip(wanted, columns, strict=True):
+            refuse_single(column, table.header[place])
+        lengths = list(map(len, columns))
+        if len(set(lengths)) > 1:
+            listed = ", ".join(f"{shown(table.header[at])} {n}" for at, n in zip(wanted, lengths, strict=True))
+            raise InputError(f"the columns differ in length ({listed})", advice="give one value per row in each")
+        columns = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+        for values in zip(*columns, strict=True):
+            yield [plain_cell(value, nan_is_null=bool(table.nan_is_null)) for value in values]
+
+    return Records(table.header, rows, table.places, table.places.whole)
 
 
 def _is_value(held: object) -> bool:
     """Return whether this is the value or the record of a key, and not a column."""
     return isinstance(held, str | dict) or not hasattr(held, "__len__")
-
-
-def _values(column: Any, name: str) -> Sequence[object]:
-    refuse_single(column, name)
-    return list(column)
 
 
 def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> int:
@@ -392,28 +338,26 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
     return header.index(name)
 
 
-def id_bytes(value: object, role: str, fractions: set[str] | None) -> bytes:
-    """Return the id that a cell holds as bytes, empty for none (WrongValueError for what is not an id).
+def roles_in(
+    header: Sequence[str], asked: Mapping[str, str | None], refused: Refused, required: Sequence[str] = ()
+) -> dict[str, int]:
+    """Return the place of each role that has a column: the name that was given, its own, or for ids a convention's.
 
-    ``fractions``: see ``json_id``.
+    Raises: the error of ``refused`` for one that was given or is required and is absent, that is there twice, or that
+    is the column of two roles.
     """
-    if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError as error:
-            raise WrongValueError(
-                f"byte 0x{value[error.start]:02x} is not UTF-8", advice="write ids as UTF-8"
-            ) from None
-    if isinstance(value, UUID):
-        value = str(value)
-    if not isinstance(value, str | int | None) and (fractions is None or not isinstance(value, float)):
-        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
-    return json_id(value, role, fractions)
-
-
-def number_in(cell: object) -> object:
-    """Return a decimal number as a double, anything else unchanged."""
-    return float(cell) if isinstance(cell, Decimal) else cell
+    places: dict[str, int] = {}
+    for role, given in asked.items():
+        name = column_about(role, given, header, refused) if role in IDS else given or (role in header and role)
+        if not name and role not in required:
+            continue
+        place = place_of(header, name or role, role, refused)
+        taken = next((other for other, at in places.items() if at == place), None)
+        if taken is not None:
+            what = f"column {shown(header[place])} cannot be both the {taken} and the {role}"
+            raise refused(what, advice=f"name another one with {argument(role)}")
+        places[role] = place
+    return places
 
 
 def cell_id(value: object, role: str) -> str:
@@ -424,13 +368,11 @@ def cell_id(value: object, role: str) -> str:
     >>> cell_id("007", "group"), cell_id(7, "item")
     ('007', '7')
     """
-    if value is None or value == "":
+    found = id_bytes(value, role)
+    if not found:
         raise WrongValueError(f"the {role} id is empty; every row needs one")
-    if isinstance(value, bool):
-        raise WrongValueError(f"the {role} id is {kind_of(value)}; ids are text or whole numbers")
-    if isinstance(value, str):
-        checked_text(value, f"the {role} id")
-    found = id_bytes(value, role, None)
+    if b"\0" in found:
+        raise WrongValueError(f"the {role} id has a NUL byte", advice="write the file again without it")
     if len(found) > LONGEST_ID:
         raise WrongValueError(f"the {role} id has {len(found)} bytes", advice=f"shorten it to {LONGEST_ID} or fewer")
     return found.decode()
@@ -446,22 +388,17 @@ def checked_text(text: str, what: str) -> bytes:
         raise WrongValueError(f"{what} has an incomplete character", advice="write the file as UTF-8") from None
 
 
-def plain(value: object, *, nan_is_null: bool) -> object:
+def plain_cell(value: object, *, nan_is_null: bool) -> object:
     """Return a value of a frame as Python's own type; None for what is null there.
 
-    >>> plain(np.int64(3), nan_is_null=True), plain(float("nan"), nan_is_null=True)
+    >>> plain_cell(np.int64(3), nan_is_null=True), plain_cell(float("nan"), nan_is_null=True)
     (3, None)
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     return None if nan_is_null and isinstance(value, float) and isnan(value) else value
-
-
-def kind_of(value: object) -> str:
-    """Return what a value is, in words."""
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
 
 
 def place_of_pair(path: str | None, group: str, item: str) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
-from math import isfinite, nan
 from typing import BinaryIO
 
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.cells import WrongValueError, number
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import column_about
 from ndcg_tracker.ingest.detection import detect_reader
 from ndcg_tracker.ingest.formats.jsonl import json_record
-from ndcg_tracker.ingest.records import Records, Row, cell_id, has_key, kind_of, opened_records, place_of
+from ndcg_tracker.ingest.plain import cell_number
+from ndcg_tracker.ingest.records import Records, Row, cell_id, has_key, opened_records, place_of
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
@@ -147,19 +146,8 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
 
     Raises: WrongValueError for a value that is not a number or is outside the range.
     """
-    if cell is None or cell == "":
-        return nan
-    if isinstance(cell, str):
-        cell = number(cell.strip(" \t").encode(), "value")
-    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
-        raise WrongValueError(f"the value is {kind_of(cell)}", advice="write a number")
-    try:
-        value = float(cell)
-    except OverflowError:
-        value = np.inf
-    if not isfinite(value):
-        raise WrongValueError("the value is not finite", advice="where there is none, write null or nothing")
-    if not limits[0] <= value <= limits[1]:
+    value = cell_number(cell, "value")
+    if value < limits[0] or value > limits[1]:
         raise WrongValueError(
             f"the value {value:g} is outside the range {limits[0]:g} to {limits[1]:g}",
             advice=f"give the range of all values with {argument('range')}",

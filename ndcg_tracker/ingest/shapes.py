@@ -50,6 +50,7 @@ place id. uid. docid path. file. filename filepath source url. uri.
 kind type category kind class tag answerab
 rising distance rank position. pos. rk.
 falling score similarity
+rank rank. position. pos. top. place. no. number. #
 """
 _LISTED: dict[str, list[str]] = {}
 for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
@@ -242,6 +243,29 @@ def _flat(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
             yield from _flat(held, key)
 
 
+def _numbered(keys: Collection[str]) -> dict[str, list[str]]:
+    """Return the keys of the places of a list in their order, by the name before their numbers.
+
+    >>> _numbered(["query", "Result 2", "Result 1", "must_1", "rank1", "rank2"])
+    {'Result': ['Result 1', 'Result 2'], 'results': ['rank1', 'rank2']}
+    """
+    places: dict[str, dict[int, str]] = {}
+    for key in keys:
+        match = re.fullmatch(r"(.*?)[ _.#-]*([0-9]{1,4})", key)
+        if match and key.rpartition(".")[0] not in keys:  # not a key of an object of numbers
+            places.setdefault(match[1], {})[int(match[2])] = key
+    found: dict[str, list[str]] = {}
+    for name, of in places.items():
+        name = "results" if not name or _only(_words(name), "rank") else name
+        if len(of) > 1 and {*of} in ({*range(len(of))}, {*range(1, len(of) + 1)}) and name not in (*keys, *found):
+            found[name] = [of[place] for place in sorted(of)]
+    return {
+        name: of
+        for name, of in found.items()
+        if _has(words := _words(name), "results item") and not _has(words, "relevant")
+    }
+
+
 def _words(key: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(key)]
 
@@ -358,7 +382,21 @@ class _Table:
         for record in flat:  # an empty list of objects has none of their keys
             for key in [key for key, cell in record.items() if cell == []]:
                 record.update({inner: [] for inner in keys if inner.startswith(f"{key}.")})
+        for name, numbered in _numbered(keys).items():
+            self._take_list(flat, name, numbered)
+            keys = {key: None for key in [*keys, name] if key not in numbered}
         self.columns = [_Column(key, [record.get(key) for record in flat], known) for key in keys]
+
+    def _take_list(self, flat: Sequence[dict[str, Any]], name: str, numbered: Sequence[str]) -> None:
+        """Give each record a list in the place of its numbered keys, which may only be empty after the last item."""
+        for place, record in enumerate(flat):
+            cells = [record.pop(key, None) for key in numbered]
+            held = [cell for cell in cells if cell not in (None, "") and cell == cell]
+            if cells[: len(held)] != held:
+                empty = next(key for key, cell in zip(numbered, cells, strict=True) if cell not in held)
+                what = f"record {place + 1} has nothing in {_key(empty)}, but an item after it"
+                raise UnclearError(what, where=self.name, advice="move the items after it up, or fill it in")
+            record[name] = held
 
     def refusal(self, what: str, role: str, key: str = "KEY") -> InputError:
         """Return the error about these records, which says how to choose a key."""

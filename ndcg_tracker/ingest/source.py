@@ -8,12 +8,12 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, BinaryIO, Protocol, Self
+from typing import IO, BinaryIO, Self
 
 import numpy as np
 
@@ -35,44 +35,13 @@ _WINDOW = 1 << 18  # bytes processed at a time: the temporary arrays fit into th
 _NEWLINE = 0x0A
 
 
-class Lines(Protocol):
-    """A file, or a part of it, that can be read line by line."""
-
-    @property
-    def name(self) -> str:
-        """The file's name, as messages show it."""
-
-    @property
-    def first_line(self) -> int:
-        """The number of its first line, from 1."""
-
-    @property
-    def first_row(self) -> int:
-        """How many rows come before it in the file."""
-
-    @property
-    def is_first(self) -> bool:
-        """Whether it begins with the file."""
-
-    @property
-    def is_last(self) -> bool:
-        """Whether nothing comes after it, so that its last record is complete."""
-
-    def error(self, what: str, line: int | None = None, **parts: str) -> InputError:
-        """Return the error that says ``what`` is wrong here; ``parts``: its advice."""
-
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
-
-    def pieces(self, n_bytes: int) -> Iterator[bytes]:
-        """Yield the text in pieces of whole lines, of about ``n_bytes`` bytes."""
-
-
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``).
+    """Whole lines of a file.
 
     ``parts``: the text as it was read, each part ending with a line: a copy of everything would not fit the cache.
+    ``first_line``: the number of the first line, from 1. ``first_row``: how many rows come before it in the file.
+    ``is_last``: whether nothing comes after it, so that its last record is complete.
     """
 
     name: str
@@ -101,7 +70,7 @@ class TextBlock:
         return InputError(what, where=self.name if line is None else f"{self.name}:{line}", **parts)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the number and the bytes of every line (see ``Lines``)."""
+        """Yield the number, from 1, and the bytes of every line, without its end; checked to be UTF-8 without NUL."""
         number = self.first_line - 1
         for part in self.pieces(_AT_ONCE):
             plain = is_plain_text(part)
@@ -302,13 +271,7 @@ class Source:
 
     def copy(self) -> IO[bytes]:
         """Return all bytes, decompressed, as a file in memory or, if it is large, a temporary one."""
-        with ExitStack() as stack:
-            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
-            for part in self._parts():
-                self._keep(copy, part)
-            copy.seek(0)
-            stack.pop_all()
-            return copy
+        return self._copied(self._parts())
 
     def _parts(self) -> Iterator[bytes]:
         stream, done = self._stream(is_final=True), 0
@@ -387,27 +350,32 @@ class Source:
 
     def _spooled(self, stream: IO[bytes]) -> IO[bytes]:
         """Return a copy that can be read twice, in memory or, if it is large, in a temporary file."""
-        with ExitStack() as stack:
-            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+
+        def parts() -> Iterator[bytes]:
             done = 0
             at_once = getattr(stream, "read1", stream.read)  # what is there: a signal need not wait for more
             while part := self._part(at_once, 1 << 20):
-                self._keep(copy, part)
+                yield part
                 done += len(part)
                 if self._progress is not None:
                     self._progress(done, None)
+
+        return self._copied(parts())
+
+    def _copied(self, parts: Iterable[bytes]) -> IO[bytes]:
+        """Return a file of the parts, in memory or, if it is large, a temporary one (InputError if that is full)."""
+        with ExitStack() as stack:
+            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+            for part in parts:
+                try:
+                    copy.write(part)
+                except OSError as error:
+                    folder = shown_name(tempfile.gettempdir())
+                    what = f"its copy in {folder} cannot be written ({error.strerror or error})"
+                    raise self.error(what, advice="make room there, or name another folder with TMPDIR") from None
+            copy.seek(0)
             stack.pop_all()
             return copy
-
-    def _keep(self, copy: IO[bytes], part: bytes) -> None:
-        try:
-            copy.write(part)
-        except OSError as error:
-            folder = shown_name(tempfile.gettempdir())
-            raise self.error(
-                f"its copy in {folder} cannot be written ({error.strerror or error})",
-                advice="make room there, or name another folder with TMPDIR",
-            ) from None
 
     def _stream(self, *, is_final: bool = False) -> Readable:
         """Return the content from its start; ``is_final``: whether it will not be read again."""
@@ -438,6 +406,10 @@ class Source:
             raise self.error(
                 f"cannot be read ({error.strerror or error})", advice="check the disk and try again"
             ) from None
+
+
+Lines = Source | TextBlock
+"""A file, or a part of it, that can be read line by line."""
 
 
 def _is_device(facts: os.stat_result) -> bool:

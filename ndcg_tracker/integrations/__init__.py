@@ -15,10 +15,11 @@ class MissingLibraryError(InputError):
         super().__init__(f"{library} is not installed", advice=f"install it with: pip install 'ndcg-tracker[{extra}]'")
 
 
-def library(name: str, extra: str) -> Any:
+def library(name: str, extra: str = "") -> Any:
     """Return a library's module, imported now.
 
-    Parameters: ``name``: the module, such as ``sklearn.metrics``. ``extra``: the extra of ndcg-tracker that brings it.
+    Parameters: ``name``: the module, such as ``sklearn.metrics``. ``extra``: the extra of ndcg-tracker that brings it,
+    by default of the same name.
     Raises: MissingLibraryError, with the extra to install.
 
     >>> library("nothing_like_it", "nothing")
@@ -32,4 +33,4 @@ pip install 'ndcg-tracker[nothing]'
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != top:
             raise
-        raise MissingLibraryError(top, extra) from None
+        raise MissingLibraryError(top, extra or top) from None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.api.evaluation import Evaluation, parsed_metrics
 from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.ingest.cells import Places
 from ndcg_tracker.ingest.frames import part_of_labels, part_of_run
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aggregated
@@ -184,22 +185,16 @@ def _shortened(table: Any, cutoff: int) -> Any:
     return table.filter(kept)
 
 
-class _Rows:
+class _Rows(Places):
     """Rows identified by group and item."""
 
-    if_twice = "keep one of the two"
-
     def __init__(self, table: Any) -> None:
+        super().__init__()
         self._table = table
 
-    def error(self, row: int, what: str, **parts: str) -> InputError:
-        """Return ``group G, item I: what``."""
-        named = (f"{role} {shown(str(self._table[role][row]))}" for role in ("group", "item"))
-        return InputError(what, where=", ".join(named), **parts)
-
-    def whole(self, what: str, **parts: str) -> InputError:
-        """Return ``what``."""
-        return InputError(what, **parts)
+    def place(self, row: int) -> str:
+        """Return ``group G, item I``."""
+        return ", ".join(f"{role} {shown(str(self._table[role][row]))}" for role in ("group", "item"))
 
     def mention(self, row: int) -> str:
         """Return how a message calls another row of the same group and item."""

@@ -33,36 +33,32 @@ class TrainingRuns(training.TrainingRuns):
         with, by default all that the model kept: with an ``eval_set`` CatBoost keeps those up to the best one,
         unless ``use_best_model=False``.
         """
-        if not isinstance(model, _catboost().CatBoost) or not model.is_fitted():
+        if not isinstance(model, library("catboost").CatBoost) or not model.is_fitted():
             raise InputError(f"store takes a fitted CatBoostRanker, not a {type(model).__name__}")
         self.stored.clear()
         used = self._chosen(iteration, model.tree_count_) or model.tree_count_
         given = model.get_params()
         parameters, threads = self._with_data(given, model.feature_names_), given.get("thread_count") or -1
         if self.every is not None:
-            staged = _catboost().CatBoost.staged_predict(
+            staged = library("catboost").CatBoost.staged_predict(
                 model, self._features, eval_period=self.every, thread_count=threads
             )
             for number, scores in enumerate(staged, 1):
                 if number * self.every <= model.tree_count_:  # the last iteration is always stored
                     self._store_iteration(number * self.every, scores, parameters)
-        scores = _catboost().CatBoost.predict(model, self._features, ntree_end=used, thread_count=threads)
+        scores = library("catboost").CatBoost.predict(model, self._features, ntree_end=used, thread_count=threads)
         best = model.get_best_iteration()
         return self._store_final(used, None if best is None else best + 1, scores, parameters)
 
     def _prepared(self, features: Any) -> Any:
-        _catboost()
+        library("catboost")
         return features
 
     def _table(self) -> Any:
-        catboost = _catboost()
+        catboost = library("catboost")
         if not isinstance(self._features, catboost.Pool):
             return self._features
         try:
             return self._features.get_features()
         except catboost.CatBoostError:  # text, categories
             return None
-
-
-def _catboost() -> Any:
-    return library("catboost", "catboost")

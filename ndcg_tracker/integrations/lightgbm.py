@@ -36,7 +36,7 @@ class TrainingRuns(training.TrainingRuns):
 
         LightGBM calls this after every iteration, before its own callbacks, because early stopping would end the round.
         """
-        if not isinstance(env.model, _lightgbm().Booster):
+        if not isinstance(env.model, library("lightgbm").Booster):
             raise InputError("lightgbm.cv trains several models at once", advice="pass TrainingRuns to lightgbm.train")
         if env.iteration == env.begin_iteration:
             self.stored.clear()
@@ -51,7 +51,7 @@ class TrainingRuns(training.TrainingRuns):
         Parameters: ``model``: a Booster or a fitted LGBMRanker (or any other LGBMModel). ``iteration``: how many
         iterations to rank with, by default up to the best one if early stopping found one, else all.
         """
-        booster = model if isinstance(model, _lightgbm().Booster) else getattr(model, "booster_", None)
+        booster = model if isinstance(model, library("lightgbm").Booster) else getattr(model, "booster_", None)
         if booster is None:
             raise InputError(f"store takes a Booster or a fitted LGBMRanker, not a {type(model).__name__}")
         best = booster.best_iteration if booster.best_iteration > 0 else None
@@ -60,7 +60,7 @@ class TrainingRuns(training.TrainingRuns):
         return self._store_final(used, best, self._scores(booster, used, booster.params), parameters)
 
     def _prepared(self, features: Any) -> Any:
-        if isinstance(features, _lightgbm().Dataset):
+        if isinstance(features, library("lightgbm").Dataset):
             raise InputError("LightGBM cannot predict from a Dataset", advice="give the features as an array or frame")
         return features
 
@@ -69,7 +69,3 @@ class TrainingRuns(training.TrainingRuns):
         named = [given[name] for name in THREADS if given.get(name) is not None]
         threads = {"num_threads": named[-1]} if named else {}
         return booster.predict(self._features, raw_score=True, num_iteration=iterations, **threads)
-
-
-def _lightgbm() -> Any:
-    return library("lightgbm", "lightgbm")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -384,17 +384,9 @@ def _fitting(value: Any) -> tuple[Any, list[str]]:
 
 def _fitting_text(text: str) -> tuple[str, list[str]]:
     """Return the first lines of a text, as many as an answer may have, and what was left out of it."""
-    if len(text.encode()) <= MOST_BYTES:
-        return text, []
-    lines, size = text.splitlines(keepends=True), 0
-
-    def fits(line: str) -> bool:
-        nonlocal size
-        size += len(line.encode())
-        return size <= MOST_BYTES
-
-    kept = list(takewhile(fits, lines))
-    return "".join(kept), [f"{len(lines) - len(kept):,} of {len(lines):,} lines of the text"]
+    lines = text.splitlines(keepends=True)
+    n = sum(size <= MOST_BYTES for size in accumulate(len(line.encode()) for line in lines))
+    return "".join(lines[:n]), [f"{len(lines) - n:,} of {len(lines):,} lines of the text"] * (n < len(lines))
 
 
 def _read_as_notes(given: Mapping[str, Any]) -> list[str]:
@@ -494,7 +486,7 @@ def serve(location: str | None = None, files: str = ".") -> None:
     opens it, read-only except for ``gate``. Only the protocol writes to standard output. Raises:
     MissingLibraryError.
     """
-    library("mcp", "mcp")
+    library("mcp")
     idle, failed = [_Worker()], list[BaseException]()
 
     def answer() -> None:

@@ -34,11 +34,11 @@ def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> A
     >>> ndcg_scorer("ndcg@10", group="qid")(model, X, [1, 0, 0, 1])
     1.0
     """
-    metrics = library("sklearn.metrics", "sklearn")
+    metrics = library("sklearn.metrics")
     mean = partial(mean_over_groups, metric=str(parse_metric(metric)))
     if group is not None:
-        return ColumnScorer(mean, group)
-    if not library("sklearn", "sklearn").get_config()["enable_metadata_routing"]:
+        return partial(_score, mean=mean, group=group)
+    if not library("sklearn").get_config()["enable_metadata_routing"]:
         raise InputError(
             "scikit-learn passes no groups to scorers",
             advice="name the column of X with group=, or first call sklearn.set_config(enable_metadata_routing=True)",
@@ -46,19 +46,11 @@ def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> A
     return metrics.make_scorer(mean, response_method=SCORES).set_score_request(groups=True)
 
 
-class ColumnScorer:
-    """A scorer that finds the group ids in a column of X (see ``ndcg_scorer``)."""
-
-    def __init__(self, mean: partial[float], group: str | int) -> None:
-        self._mean = mean
-        self._group = group
-
-    def __call__(self, estimator: Any, rows: Any, labels: Any) -> float:
-        """Return the mean over the groups of some rows, in scikit-learn's protocol."""
-        make_scorer = library("sklearn.metrics", "sklearn").make_scorer
-        groups = column_of(rows, self._group)
-        score: float = make_scorer(self._mean, response_method=SCORES, groups=groups)(estimator, rows, labels)
-        return score
+def _score(estimator: Any, rows: Any, labels: Any, *, mean: partial[float], group: str | int) -> float:
+    """Return the mean over the groups of some rows, in scikit-learn's protocol."""
+    make_scorer = library("sklearn.metrics").make_scorer
+    score: float = make_scorer(mean, response_method=SCORES, groups=column_of(rows, group))(estimator, rows, labels)
+    return score
 
 
 def mean_over_groups(labels: Any, scores: Any, *, groups: Any, metric: str) -> float:

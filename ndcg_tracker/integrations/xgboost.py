@@ -33,7 +33,7 @@ class TrainingRuns(training.TrainingRuns):
 
     def before_training(self, model: Any) -> Any:
         """Return the model unchanged; XGBoost calls this before the training."""
-        if not isinstance(model, _xgboost().Booster):
+        if not isinstance(model, library("xgboost").Booster):
             raise InputError("xgboost.cv trains several models at once", advice="pass TrainingRuns to xgboost.train")
         self.stored.clear()
         return model
@@ -61,7 +61,7 @@ class TrainingRuns(training.TrainingRuns):
         iterations to rank with, by default up to the best one if early stopping found one, else all.
         """
         booster = model.get_booster() if hasattr(model, "get_booster") else model
-        if not isinstance(booster, _xgboost().Booster):
+        if not isinstance(booster, library("xgboost").Booster):
             raise InputError(f"store takes a Booster or a fitted XGBRanker, not a {type(model).__name__}")
         rounds, attribute = booster.num_boosted_rounds(), booster.attr("best_iteration")
         best = None if attribute is None else int(attribute) + 1
@@ -71,7 +71,7 @@ class TrainingRuns(training.TrainingRuns):
 
     def _prepared(self, features: Any) -> Any:
         # XGBoost accepts only instances of its own class; registering lets this module be imported without XGBoost
-        _xgboost().callback.TrainingCallback.register(type(self))
+        library("xgboost").callback.TrainingCallback.register(type(self))
         return features
 
     def _parameters_of(self, booster: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class TrainingRuns(training.TrainingRuns):
         return self._with_data(_parameters(booster), names)
 
     def _table(self) -> Any:
-        xgboost = _xgboost()
+        xgboost = library("xgboost")
         if not isinstance(self._features, xgboost.DMatrix):
             return self._features
         try:
@@ -89,16 +89,12 @@ class TrainingRuns(training.TrainingRuns):
 
     @cached_property
     def _matrix(self) -> Any:
-        matrix = _xgboost().DMatrix
+        matrix = library("xgboost").DMatrix
         return self._features if isinstance(self._features, matrix) else matrix(self._features)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle with an XGBRanker that holds its callbacks: only what XGBoost can pickle."""
         return {name: value for name, value in vars(self).items() if name != "_matrix"}
-
-
-def _xgboost() -> Any:
-    return library("xgboost", "xgboost")
 
 
 def _parameters(booster: Any) -> dict[str, str]:

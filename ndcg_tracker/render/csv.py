@@ -7,17 +7,13 @@ import io
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import Generic, TypeGuard, TypeVar
+from typing import TypeGuard
 
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import visible
-
-T = TypeVar("T")
-
-_MOST_KEPT = 1 << 16
 
 
 def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
@@ -30,36 +26,6 @@ def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
         return False
     joined = "".join(column)  # type: ignore[arg-type]
     return joined.isascii() and joined.isprintable() and "##" not in joined
-
-
-class EachOnce(Generic[T]):
-    """Applies a function to the values of a column, part by part, and only once to numbers that repeat.
-
-    >>> once = EachOnce(repr)
-    >>> once.of([0.5, 0.25, 0.5, None]), once.of((0.0, -0.0))
-    (['0.5', '0.25', '0.5', 'None'], ['0.0', '-0.0'])
-    """
-
-    def __init__(self, function: Callable[[object], T]) -> None:
-        self._function = function
-        self._results = _Results(function)
-
-    def of(self, column: Sequence[object]) -> list[T]:
-        """Return the result of the function for each value."""
-        is_exact = set(map(type, column)) <= {float, type(None)} and not _has_negative_zero(column)
-        is_kept = is_exact and len(self._results) < _MOST_KEPT
-        return list(map(self._results.__getitem__ if is_kept else self._function, column))
-
-
-class _Results(dict[object, T]):
-    """The results so far, by value."""
-
-    def __init__(self, function: Callable[[object], T]) -> None:
-        self._function = function
-
-    def __missing__(self, value: object) -> T:
-        self[value] = result = self._function(value)
-        return result
 
 
 def _has_negative_zero(column: Sequence[object]) -> bool:
@@ -106,9 +72,8 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in names])
-    written = [EachOnce(safe_cell) for _ in names]
     for columns in blocks:
-        safe = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
+        safe = list(map(_safe_column, columns))
         rows = zip(*(cells for cells, _ in safe), strict=True)
         if len(safe) > 1 and all(is_bare for _, is_bare in safe):  # the writer checks every letter
             buffer.writelines(",".join(cells) + "\n" for cells in rows)
@@ -118,12 +83,18 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
     return _COMMAND_CELL.sub(r'"\g<0>"', text) if "::" in text else text
 
 
-def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequence[str], bool]:
+def _safe_column(column: Sequence[object]) -> tuple[Sequence[str], bool]:
     """Return ``safe_cell`` of each value of a column, and whether it is certain that none needs quotes."""
     if are_plain(column) and _FIRST_LETTERS.isdisjoint({text[:1] for text in column}):
         joined = "".join(column)
         return column, "," not in joined and '"' not in joined
-    return once.of(column), set(map(type, column)) == {float}
+    kinds, distinct = set(map(type, column)), set[object]()
+    if kinds <= {float, type(None)} and not _has_negative_zero(column):  # equal values have equal texts
+        distinct = set(column)
+    if 0 < 2 * len(distinct) < len(column):
+        text_of = {value: safe_cell(value) for value in distinct}
+        return [text_of[value] for value in column], kinds == {float}
+    return list(map(safe_cell, column)), kinds == {float}
 
 
 def safe_cell(value: object) -> str:

@@ -14,7 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
-from ndcg_tracker.render.report import Column, Report, Table, is_named, marked, shown
+from ndcg_tracker.render.report import Column, Report, Table, is_named, marked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_apart, shown_strings, visible
 from ndcg_tracker.words.texts import unit, units
 
@@ -222,7 +222,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []
     pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
-    pieces.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
+    pieces.append(_listed(list(map(str, [*report.lines, *report.notes]))))
     legend = [*report.legends, *report.styles, *map(str, report.minor)]
     tables = [table_html(table, looks) for table in report.details]
     rest = "".join([_facts(report.facts, looks), _listed(legend), *tables])
@@ -233,16 +233,21 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     """Return a table with its footnotes, the line after it and how to read it; with classes, each cell has its kind."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
-    shown_table, columns = shown(table), [*table.for_people.columns, *([Column("")] if table.footnotes else [])]
-    sides = [f" {_look(looks, side, of)}" for side, of in zip(shown_table.right, columns, strict=True)]
-    headings = [Painted(text, link=of.link) for text, of in zip(shown_table.headings, columns, strict=True)]
+    return people_html(table.for_people, looks)
+
+
+def people_html(table: Table, looks: Looks) -> str:
+    """Return a table ``for_people`` (see ``table_html``)."""
+    sides = [f" {_look(looks, of)}" for of in table.columns]
     head = "".join(
-        f"<th{side}>{_painted(heading, looks)}</th>" if is_named(of) else f"<td{side}></td>"  # no words say nothing
-        for side, heading, of in zip(sides, headings, columns, strict=True)
+        f"<th{side}>{_painted(Painted(of.heading, link=of.link), looks)}</th>"
+        if is_named(of)
+        else f"<td{side}></td>"  # no words say nothing
+        for side, of in zip(sides, table.columns, strict=True)
     )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
-        for row in shown_table.rows
+        for row in table.cells
     )
     title = f"<caption {looks['left']}><strong>{_text(table.title)}</strong></caption>" if table.title else ""
     after = f"<p>{_text(table.after)}</p>" if table.after else ""
@@ -252,9 +257,9 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     )
 
 
-def _look(looks: Looks, is_right: bool, column: Column) -> str:
+def _look(looks: Looks, column: Column) -> str:
     """Return the attribute of a cell: its side, and on a page its kind, and whether a narrow screen hides it."""
-    side: Look = "right" if is_right else "left"
+    side: Look = "right" if column.right else "left"
     if looks is not CLASSES:
         return looks[side]
     return f'class="{" ".join(filter(None, [side, column.kind, "wide-only" if column.is_spare else ""]))}"'

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ndcg_tracker.render.report import Table, best_places, is_named, shown
+from ndcg_tracker.render.report import Table, best_places, is_named
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.texts import UNDEFINED, points
+from ndcg_tracker.words.texts import UNDEFINED
 
 _EMPHASIZED = {1: r"\textbf{%s}", 2: r"\underline{%s}"}
 EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
@@ -46,28 +45,15 @@ def latex_number(text: str) -> str:
     return f"${shown}$".replace(" to ", "$ to $")
 
 
-def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
-    """Return the place of each mean as shown: means with the same digits share a place, and the next mean has the next.
-
-    Parameters: ``ranks``: of the means, 1 for the best.
-
-    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
-    [2, 2, 3, 1]
-    """
-    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
-    place_of = {digits: place for place, digits in enumerate(shown, 1)}
-    return [place_of[points(mean)] for mean in means]
-
-
 _GLYPHS = {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "~": r"$\sim$"}
 
 
 def table_latex(table: Table, caption: str) -> str:
     """Return a table of booktabs: the columns that people see, the best mean bold, the second underlined."""
-    heads, cells, shown_table = list[str](), list[list[str]](), shown(table)
+    heads, cells, people = list[str](), list[list[str]](), table.for_people
     aligned, below = "", -1
     for number, place in enumerate(table.places_shown):
-        column, told = table.columns[place], [row[number].text for row in shown_table.rows]
+        column, told = table.columns[place], [row[number].text for row in people.cells]
         if column.is_superscript:
             above = [text.replace(" ", ",").replace("-", "--") if text != UNDEFINED else "" for text in told]
             cells[below] = [before + _superscript(of) for before, of in zip(cells[below], above, strict=True)]
@@ -83,7 +69,7 @@ def table_latex(table: Table, caption: str) -> str:
         else:
             cells.append(list(map(_cell, told)))
     if table.footnotes:
-        signs = [row[-1].text.translate(_DIGITS).replace(" ", ",") for row in shown_table.rows]
+        signs = [row[-1].text.translate(_DIGITS).replace(" ", ",") for row in people.cells]
         cells[1] = [before + _superscript(of) for before, of in zip(cells[1], signs, strict=True)]
     below_table = [
         rf"\par\smallskip\footnotesize\textsuperscript{{{number}}} {latex_text(note)}."

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from ndcg_tracker.render.report import Detail, Report, Table, marked, shown, shown_reports
+from ndcg_tracker.render.report import Detail, Report, Table, marked, shown_reports
 from ndcg_tracker.render.terminal import Painted, visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])")
@@ -80,7 +80,7 @@ def _parts(report: Report, detail: Detail) -> list[list[str]]:
     parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
     parts += [part for table in report.tables for part in _titled(table)]
-    parts.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
+    parts.append(_listed(list(map(str, [*report.lines, *report.notes]))))
     facts = [f"{name}: {value}" for name, value in report.facts]
     rest = [_listed([*facts, *report.legends, *map(str, report.minor)])]
     rest += [part for table in report.details for part in _titled(table)]
@@ -99,10 +99,10 @@ def _headline(report: Report) -> str:
 
 def _table(table: Table) -> list[list[str]]:
     """Return a table with its footnotes, the line after it and how to read it."""
-    shown_table = shown(table)
+    people = table.for_people
     after = [markdown_text(table.after)] if table.after else []
     return [
-        markdown_table(shown_table.headings, shown_table.rows, shown_table.right),
+        markdown_table([of.heading for of in people.columns], people.cells, [bool(of.right) for of in people.columns]),
         _listed(marked(table.footnotes)),
         after,
         _listed(table.legend),

@@ -108,6 +108,11 @@ class Column:
     is_superscript: bool = False
     link: str = ""
 
+    @property
+    def heading(self) -> str:
+        """What people read over it in a table ``for_people``."""
+        return (self.title or "").strip(BLANK)
+
     def value(self, row: Any) -> object:
         """Return the value of a row: of a dict, or of an object with attributes."""
         if callable(self.of):
@@ -267,15 +272,27 @@ class Table:
 
     @property
     def for_people(self) -> Table:
-        """The columns that people see, with cells as people see them."""
-        if not self.has_kinds:
-            return self
-        places = self.places_shown
-        heads = [replace(self.columns[place], marked_by=(), best=None, right=self.is_right(place)) for place in places]
-        ids = [number for number, place in enumerate(places) if self.columns[place].kind == "id"]
-        names = tuple(number for number in ids if is_named(heads[number]))[:2] or self.names
-        rows = list(zip(*map(self._cells, places), strict=True))
-        return replace(self, columns=heads, rows=rows, names=names)
+        """The columns that people see, each with its heading and side, and cells as people see them.
+
+        The signs of footnotes are a last column.
+        """
+        heads, rows = list[Column](), list(zip(*map(self._cells, self.places_shown), strict=True))
+        words, distinct = {"group": unit(), "groups": units()}, self.distinct_names
+        for place in self.places_shown:
+            of = self.columns[place]
+            title = (distinct[place] or BLANK) if of.title is None else of.title
+            right = self.is_right(place)
+            heads.append(replace(of, title=words.get(title, title), marked_by=(), best=None, right=right))
+        ids = [number for number, of in enumerate(heads) if of.kind == "id" and is_named(of)]
+        if self.footnotes:
+            heads.append(Column("", BLANK, right=False))
+            rows = [(*row, Painted(signs)) for row, signs in zip(rows, self.marks, strict=True)]
+        return replace(self, columns=heads, rows=rows, names=tuple(ids[:2]) or self.names)
+
+    @property
+    def cells(self) -> Sequence[Sequence[Painted]]:
+        """The rows of a table ``for_people``."""
+        return cast("Sequence[Sequence[Painted]]", self.rows)
 
     @property
     def legends(self) -> list[str]:
@@ -359,29 +376,6 @@ class Table:
                 name = f"{column.key}_{number}"
             distinct.append(name)
         return distinct
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A table as people see it; ``right``: which columns are aligned right."""
-
-    headings: list[str]
-    rows: list[list[Painted]]
-    right: list[bool]
-
-
-def shown(table: Table) -> Shown:
-    """Return a table as people see it, with the signs of its footnotes in a last column."""
-    table = table.for_people
-    names = zip(table.columns, table.distinct_names, strict=True)
-    headings = [name if column.title is None else column.title.strip(BLANK) for column, name in names]
-    headings = [{"group": unit(), "groups": units()}.get(heading, heading) for heading in headings]
-    rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
-    right = [table.is_right(place) for place in range(len(table.columns))]
-    if not table.footnotes:
-        return Shown(headings, rows, right)
-    marked = [[*row, Painted(signs)] for row, signs in zip(rows, table.marks, strict=True)]
-    return Shown([*headings, ""], marked, [*right, False])
 
 
 def is_named(column: Column) -> bool:
@@ -473,7 +467,7 @@ class Report:
 
     The screen: ``headline``: the finding in a sentence. ``verdict``: a word before it. ``asides``: texts after it, such
     as a sparkline. ``under``: lines right below it.
-    ``sentences``: the sentences after it. ``remarks``: further notes on the tables. ``lines``: lines below these.
+    ``sentences``: the sentences after it. ``lines``: lines below these.
     ``also``: other commands that tell more.
 
     The rest: rows of the tables for which a screen has no room. ``legend``: how to read the tables. ``styles``: how to
@@ -491,7 +485,6 @@ class Report:
     under: Sequence[Line] = ()
     sentences: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    remarks: Sequence[str] = ()
     lines: Sequence[Line] = ()
     notes: Sequence[Told] = ()
     also: str = ""

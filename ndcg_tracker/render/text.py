@@ -13,10 +13,8 @@ from ndcg_tracker.render.report import (
     Line,
     Report,
     ReportPaper,
-    Shown,
     Table,
     mark,
-    shown,
     shown_reports,
 )
 from ndcg_tracker.render.terminal import (
@@ -40,9 +38,7 @@ CELL_WIDTH = 60
 _ENDLESS = 1 << 30
 _LEAST_NAME = 12
 _LONGER = 4  # times as much of a cell is shown where its text is broken into lines
-_HANGING = 8
 _STYLES: dict[str, Style] = {"bad": "bad", "ok": "good"}
-_Cells = Sequence[Sequence[Painted]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +91,12 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool, n
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     tables = [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
-    remarks = [line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)]
     lines = [line for told in report.lines for line in _line(told, page)]
     is_told = is_screen or is_legend_known
     legend = [] if is_told else page.dim([*report.legends, *(report.styles if page.color else ())])
     rest = [legend, _facts(report.facts, page), _notes(report.minor, page)]
     details = [_table(table.for_people, page) for table in report.details]
-    return [head, *tables, remarks, lines, _notes(report.notes, page), *rest, *details]
+    return [head, *tables, lines, _notes(report.notes, page), *rest, *details]
 
 
 def _line(line: Line, page: _Page) -> list[str]:
@@ -139,41 +134,25 @@ def _table(table: Table, page: _Page, *, is_screen: bool = False) -> list[str]:
 
 
 def _rows(table: Table, page: _Page) -> list[str]:
-    """Return the lines of a table, whose names are cut if a line would be too long."""
-    table = _narrowed(table, page.width) if page.is_terminal else table
-    shown_table = shown(table)
-    cells = [[Painted(heading) for heading in shown_table.headings], *shown_table.rows]
-    return _cut(cells, shown_table.right, table.names, table.titles, page, page.width)
-
-
-def _cut(
-    cells: _Cells, right: Sequence[bool], names: Sequence[int], titles: Sequence[int], page: _Page, width: int
-) -> list[str]:
-    """Return the lines of a table whose names are cut so that its numbers stay within a width."""
-    shares = dict(zip(names, _name_shares(cells, right, names, width), strict=True))
-    how = {place: shortened if place in titles else shortened_inside for place in names}
-    cut = [
+    """Return the lines of a table, whose names are cut so that its numbers stay within the width."""
+    table, cell_width = _narrowed(table, page.width) if page.is_terminal else table, max(page.width, WIDTH)
+    widths = _widths(_columns(table, cell_width))
+    room = page.width - sum(widths) - 2 * (len(widths) - 1)
+    of_names = [widths[place] for place in table.names]
+    shares = dict(zip(table.names, _shares(room + sum(of_names), of_names), strict=True))
+    how = {place: shortened if place in table.titles else shortened_inside for place in table.names}
+    rows = [
         [
-            Painted(how[place](visible(cell.text), shares[place]), cell.style) if place in shares else cell
+            replace(cell, text=how[place](visible(cell.text), shares[place])) if place in shares else cell
             for place, cell in enumerate(row)
         ]
-        for row in cells
+        for row in table.cells
     ]
-    return text_table([cell.text for cell in cut[0]], cut[1:], right, color=page.color, cell_width=max(width, WIDTH))
-
-
-def _name_shares(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> list[int]:
-    return _shares(width - _width_without(cells, right, names), _name_widths(cells, names))
-
-
-def _name_widths(cells: _Cells, names: Sequence[int]) -> list[int]:
-    return [max(display_width(visible(row[place].text)) for row in cells) for place in names]
-
-
-def _width_without(cells: _Cells, right: Sequence[bool], names: Sequence[int]) -> int:
-    """Return how many columns a table takes besides its names."""
-    blank = [[Painted("|") if place in names else cell for place, cell in enumerate(row)] for row in cells]
-    return max(map(display_width, text_table([""] * len(right), blank, right, cell_width=WIDTH))) - len(names)
+    heads = [
+        replace(of, title=how[place](of.heading, shares[place])) if place in shares else of
+        for place, of in enumerate(table.columns)
+    ]
+    return _lines(replace(table, columns=heads, rows=rows), cell_width, color=page.color)
 
 
 def _shares(room: int, widths: Sequence[int]) -> list[int]:
@@ -226,46 +205,55 @@ def table_text(
     as many rows as one has, the last of them if ``by_time``, and at least ``n_asked``.
     """
     if detail == "line":
-        return counted(len({row[0] for row in table.rows}), shown(table).headings[0]) + "\n"
+        return counted(len({row[0] for row in table.rows}), table.for_people.columns[0].heading) + "\n"
     if detail == "screen":
         table = replace(table, by_time=by_time).first_rows(max(SCREEN_ROWS, n_asked))
     table = table.for_people
-    if width is None:
-        shown_table = shown(table)
-    else:
-        shown_table = shown(_narrowed(table, width, cell_width))
-        if _line_width(shown_table, cell_width) > width:
+    if width is not None:
+        table = _narrowed(table, width, cell_width)
+        if _line_width(table, cell_width) > width:
             cell_width *= _LONGER
-            shown_table = _broken(shown_table, width, cell_width)
-    lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, color=color, cell_width=cell_width)
+            table = _broken(table, width, cell_width)
+    lines = _lines(table, cell_width, color=color)
     lines += [f"{table.after}; -v shows all"] * bool(table.after)
     return inert_lines("".join(line + "\n" for line in lines))
 
 
 def _narrowed(table: Table, width: int, cell_width: int = WIDTH) -> Table:
     """Return a table with as many of its spare columns as there is room for."""
-    while (less := table.with_less) is not None and _line_width(shown(table), cell_width) > width:
+    while (less := table.with_less) is not None and _line_width(table, cell_width) > width:
         table = less
     return table
 
 
-def _line_width(shown_table: Shown, cell_width: int = CELL_WIDTH) -> int:
-    """Return how many columns the lines of a table take."""
-    lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, cell_width=cell_width)
-    return max(map(display_width, lines))
+def _columns(table: Table, cell_width: int) -> list[Sequence[str]]:
+    """Return the texts of each column, the heading first, safe to print and cut."""
+    texts = [[of.heading for of in table.columns], *([cell.text for cell in row] for row in table.cells)]
+    return [_safe(column, cell_width) for column in zip(*texts, strict=True)]
 
 
-def _broken(shown_table: Shown, width: int, cell_width: int) -> Shown:
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(display_width, column)) for column in columns]
+
+
+def _line_width(table: Table, cell_width: int) -> int:
+    """Return how many columns of a terminal the lines of a table take."""
+    widths = _widths(_columns(table, cell_width))
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _lines(table: Table, cell_width: int, *, color: bool) -> list[str]:
+    headings, right = [of.heading for of in table.columns], [bool(of.right) for of in table.columns]
+    return text_table(headings, table.cells, right, color=color, cell_width=cell_width)
+
+
+def _broken(table: Table, width: int, cell_width: int) -> Table:
     """Return a table whose longest texts are broken at spaces into further lines."""
-    texts = [[shortened(visible(cell.text), cell_width) for cell in row] for row in shown_table.rows]
-    columns = list(zip(*texts, strict=True))
-    widths = [
-        max(map(display_width, (heading, *column)))
-        for heading, column in zip(shown_table.headings, columns, strict=True)
-    ]
+    columns = _columns(table, cell_width)
+    widths = _widths(columns)
     least = [
-        of if is_right else max(map(display_width, " ".join((heading, *column)).split(" ")))
-        for of, is_right, heading, column in zip(widths, shown_table.right, shown_table.headings, columns, strict=True)
+        widest if of.right else max(map(display_width, " ".join(texts).split(" ")))
+        for widest, of, texts in zip(widths, table.columns, columns, strict=True)
     ]
     too_wide = sum(widths) + 2 * (len(widths) - 1) - width
     while too_wide > 0 and any(of > smallest for of, smallest in zip(widths, least, strict=True)):
@@ -274,10 +262,10 @@ def _broken(shown_table: Shown, width: int, cell_width: int) -> Shown:
         too_wide -= 1
     rows = [
         [Painted(text, cell.style) for text, cell in zip(line, row, strict=True)]
-        for row, of_row in zip(shown_table.rows, texts, strict=True)
-        for line in zip_longest(*map(wrapped, of_row, widths), fillvalue="")
+        for row, texts in zip(table.cells, list(zip(*columns, strict=True))[1:], strict=True)
+        for line in zip_longest(*map(wrapped, texts, widths), fillvalue="")
     ]
-    return Shown(shown_table.headings, rows, shown_table.right)
+    return replace(table, rows=rows)
 
 
 def text_table(

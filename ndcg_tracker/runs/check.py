@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.verification import Number
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.session import Written
     from ndcg_tracker.storage.store import ReadTransaction
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
+OF_GROUPS = "the results of the groups give"
+"""What contradicts results that cannot be computed again."""
 SHARES_AGREE = 1e-12
 """How much a judged share may differ between two machines that compute it."""
 
@@ -48,34 +50,22 @@ def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
     return not metric.is_external and label_set.judge not in NO_LABELS_HERE
 
 
-def difference_text(difference: Deviation) -> str:
-    """Return in words where results differ from their items, with both numbers.
+def difference_text(difference: Deviation, source: str = "its items and labels give") -> str:
+    """Return in words where results differ from what ``source`` says, with both numbers.
 
     >>> difference_text(Deviation("value", 5.0, 0.5, "q1", 3))
     "value 5.0 of group 'q1' is stated, but its items and labels give 0.5 (3 groups differ)"
-    >>> difference_text(Deviation("mean", 0.999, 0.5))
-    'mean 0.999 is stated, but its items and labels give 0.5'
+    >>> difference_text(Deviation("mean", 0.9, 0.5), OF_GROUPS)
+    'mean 0.9 is stated, but the results of the groups give 0.5'
+    >>> difference_text(Deviation("value", 5.0, None), OF_GROUPS)
+    'value 5.0 is stated, which the metric cannot have'
     """
+    if source == OF_GROUPS and difference.computed is None:
+        return f"{difference.what} {_text(difference.stated)} is stated, which the metric cannot have"
     where = "" if difference.group is None else f" of group {shown(difference.group)}"
     more = f" ({counted(difference.n, 'group')} differ)" if difference.n > 1 else ""
-    return (
-        f"{difference.what} {_text(difference.stated)}{where} is stated, but its items and labels give "
-        f"{_text(difference.computed)}{more}"
-    )
-
-
-def contradiction_text(difference: Deviation) -> str:
-    """Return in words where results without items contradict themselves.
-
-    >>> contradiction_text(Deviation("mean", 0.9, 0.5)), contradiction_text(Deviation("value", 5.0, None))
-    ('mean 0.9 is stated, but the results of the groups give 0.5', 'value 5.0 is stated, which the metric cannot have')
-    """
-    if difference.computed is None:
-        return f"{difference.what} {_text(difference.stated)} is stated, which the metric cannot have"
-    return (
-        f"{difference.what} {_text(difference.stated)} is stated, but the results of the groups give "
-        f"{_text(difference.computed)}"
-    )
+    stated, computed = _text(difference.stated), _text(difference.computed)
+    return f"{difference.what} {stated}{where} is stated, but {source} {computed}{more}"
 
 
 def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int) -> str:
@@ -283,7 +273,7 @@ class _Contents:
         _, values = self._tx.evaluations.results_of([evaluation.id])[0]
         difference = difference_of_means(metric, evaluation, values)
         if difference is not None:
-            yield f"{_named(evaluation)}: {contradiction_text(difference)}"
+            yield f"{_named(evaluation)}: {difference_text(difference, OF_GROUPS)}"
         if values.size:
             yield from _of_std_dev(evaluation, metric, values)
 
@@ -306,4 +296,4 @@ def _of_std_dev(evaluation: EvaluationRecord, metric: Metric, values: Floats) ->
     computed = sample_std_dev(values[~np.isnan(values)])
     if not are_close(evaluation.std_dev, computed, tolerance_of(metric)):
         difference = Deviation("std_dev", evaluation.std_dev, computed)
-        yield f"{_named(evaluation)}: {contradiction_text(difference)}"
+        yield f"{_named(evaluation)}: {difference_text(difference, OF_GROUPS)}"

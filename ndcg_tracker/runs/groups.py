@@ -146,21 +146,11 @@ def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
     """Recompute the stored means that use a changed weight, and return how many."""
     # a comparison sliced by an attribute imports this module without needing these
-    from ndcg_tracker.runs.labels import label_source
-    from ndcg_tracker.runs.scoring import stored_scores, stored_weights
+    from ndcg_tracker.runs.scoring import computed_again, stored_weights
 
     concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
-    weights = stored_weights(tx, dataset.id)
-    for label_set in tx.labels.sets(dataset.id, None):
-        labels = None
-        for run, evaluations in concerned:
-            of_set = [evaluation for evaluation in evaluations if evaluation.label_set_id == label_set.id]
-            if not of_set:
-                continue
-            labels = labels or label_source(tx, label_set)
-            scores = stored_scores(tx, run, [parse_metric(evaluation.metric) for evaluation in of_set], labels())
-            for evaluation, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
-                tx.write.evaluations.set_means(evaluation.id, result.mean, tie_bounds)
+    for evaluation, result, tie_bounds in computed_again(tx, concerned, stored_weights(tx, dataset.id)):
+        tx.write.evaluations.set_means(evaluation.id, result.mean, tie_bounds)
     return sum(len(evaluations) for _, evaluations in concerned)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
@@ -113,24 +114,18 @@ def judged_share_notes(
 
     ``beside``: a run that suffices alone, unless all labels are of relevant items, which a better run has more of.
     """
-    own: dict[int | None, float] = {}
-    others: dict[int | None, list[float]] = {}
-    other: dict[int | None, float] = {}
-    has_other = beside is not None and tx.labels.has_judged_zero(label_set.id)
+    shares: dict[int | None, dict[int, float]] = defaultdict(dict)
     for coverage in tx.evaluations.coverages_under(label_set.id):
-        if coverage.run_id == run.id:
-            own[coverage.cutoff] = coverage.judged_share
-        else:
-            others.setdefault(coverage.cutoff, []).append(coverage.judged_share)
-            if beside is not None and has_other and coverage.run_id == beside.id:
-                other[coverage.cutoff] = coverage.judged_share
-    for cutoff, share in own.items():
-        usual = others.get(cutoff, [])
-        if len(usual) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * median(usual):
-            facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share, "usual": median(usual)}
-            return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
-        if beside is not None and 0 < share <= FAR_BELOW * other.get(cutoff, 0.0):
-            facts = {"run": run.name, "cutoff": cutoff, "share": share, "usual": other[cutoff], "other": beside.name}
+        shares[coverage.cutoff][coverage.run_id] = coverage.judged_share
+    has_other = beside is not None and tx.labels.has_judged_zero(label_set.id)
+    for cutoff, of_runs in sorted(shares.items(), key=lambda of: of[0] or 0):
+        share = of_runs.pop(run.id, 0.0)
+        facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share}
+        if len(of_runs) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * (usual := median(of_runs.values())):
+            return [Note("far_fewer_judged", facts | {"usual": usual}, carry_command(run.dataset))]
+        other = of_runs.get(beside.id, 0.0) if beside is not None and has_other else 0.0
+        if beside is not None and 0 < share <= FAR_BELOW * other:
+            facts |= {"usual": other, "other": beside.name}
             return [Note("far_fewer_judged", facts, carry_command(run.dataset))]
     return []
 

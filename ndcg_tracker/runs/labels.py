@@ -164,7 +164,6 @@ class RunLabels:
             return
         self._n_blocks = 0
         self._begun: int | None = None
-        self._is_settled = False
 
     def _only_judge(self) -> str:
         """Return the only judge of labels in a run (InputError for several)."""
@@ -179,7 +178,6 @@ class RunLabels:
 
     def _settle(self, block: RankedTable) -> None:
         """Decide whose labels count, by whether the first block has labels."""
-        self._is_settled = True
         if block.labels is not None:
             self._judge = self._only_judge()
         else:
@@ -188,15 +186,8 @@ class RunLabels:
                 for judge in judges or [""]:
                     numbered_labels(self._tx, self._dataset.id, self._dataset.name, judge=judge)
             self._judge, *self.further = judges or [""]
-        self._begin_with(self._newest())
-
-    def _newest(self) -> LabelSetRecord | None:
-        return self._tx.labels.newest(self._dataset.id, self._judge)
-
-    def _begin_with(self, newest: LabelSetRecord | None) -> None:
-        self._version = newest
-        self._before, self._n_shared = newest, 0
-        self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
+        newest = self._version = self._before = self._tx.labels.newest(self._dataset.id, self._judge)
+        self._n_shared, self._digest, self._n_groups, self._n_labels = 0, joined_digest([]), 0, 0
         if newest is not None:
             self._labels = label_source(self._tx, newest)()
             self._digest, self._n_groups, self._n_labels = newest.digest, newest.n_groups, newest.n_labels
@@ -205,7 +196,7 @@ class RunLabels:
         """Return the labels of a block's groups, both stored ones and those in the block (ConflictError)."""
         if not self._may_grow:
             return self._labels.of(block.ranking.group_keys)
-        if not self._is_settled:
+        if not self._n_blocks:
             self._settle(block)
         if (
             block.labels is not None or not block.by_row_number
@@ -219,21 +210,17 @@ class RunLabels:
         self._keys += _some(block.labels.group_keys, SHOWN - len(self._keys))
         both = union_of_labels(stored, block.labels, self._dataset, self._judge or None)
         if both is not stored:
-            if self._tx.keep_creators_out() and (newest := self._newest()) != self._version:
-                return self._of_newer(block, newest)
+            newest = self._tx.labels.newest
+            if self._tx.keep_creators_out() and newest(self._dataset.id, self._judge) != self._version:
+                if self._n_blocks > 1:
+                    raise ConflictError(
+                        f"dataset {self._dataset.name!r} got new labels while this run with its own labels was read",
+                        advice="run the same command again",
+                    )
+                self._n_blocks = 0  # begin again with the labels that another process has stored since
+                return self.of(block)
             self._append(stored, both)
         return both
-
-    def _of_newer(self, block: RankedTable, newest: LabelSetRecord | None) -> LabelLists:
-        """Start again with labels that another process has stored since, if this is the first block."""
-        if self._n_blocks > 1:
-            raise ConflictError(
-                f"dataset {self._dataset.name!r} got new labels while this run with its own labels was read",
-                advice="run the same command again",
-            )
-        self._n_blocks = 0
-        self._begin_with(newest)
-        return self.of(block)
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that no block had."""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.storage.checks import stored_time
 from ndcg_tracker.storage.runs import BYTES_OF_RESULT
 
@@ -80,11 +81,7 @@ def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
 
 def moment_asked_for(older_than: str | timedelta | None, results_of_old_labels: bool) -> str | None:
     """Return the moment before which runs lose their items, None if results under old labels are to be deleted."""
-    if results_of_old_labels == (older_than is not None):
-        raise InputError(
-            "both are given" if results_of_old_labels else "nothing to prune is given",
-            advice=f"give {argument('older_than', '90d')} or {argument('results_of_old_labels', True)}",
-        )
+    refuse("runs prune", {"older_than": older_than, "results_of_old_labels": results_of_old_labels})
     return None if older_than is None else moment_before(older_than)
 
 
@@ -103,12 +100,8 @@ def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
     kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}
     done = tx.runs.without("results" if question.summaries_only else "items")
     chosen = [run for run in old if run.id not in kept and run.id not in done]
-    sizes = tx.runs.sizes([run.id for run in chosen], results=question.summaries_only)
-    pruned = []
-    for run in chosen:
-        size = sizes[run.id]
-        facts = (run.name, run.id, run.dataset, run.created_at_utc, size.n_items, size.n_results, size.n_bytes)
-        pruned.append(PrunedRun(*facts))
+    sizes = tx.runs.sizes(chosen, results=question.summaries_only)
+    pruned = [PrunedRun(run.name, run.id, run.dataset, run.created_at_utc, *sizes[run.id]) for run in chosen]
     return Pruned(question.before_utc, tuple(pruned), len(kept))
 
 

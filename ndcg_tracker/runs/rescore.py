@@ -145,7 +145,7 @@ def store_labels(
     """
     dataset, extend, rescore = told.dataset, told.extend, told.rescore
     refuse("labels add", {"extend": extend, "replace": told.replace})
-    ready: dict[tuple[int, str], ReadyScores] = {}
+    ready: _Ready = {}
     with store.read() as rx:
         is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
         if (extend or is_of_runs) and rx.datasets.all():
@@ -185,19 +185,8 @@ def store_labels(
     return LabelsAdded(version, added.is_new, **facts)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyScores:
-    """The scores of a run's content under some labels, both identified by their digests."""
-
-    run_digest: str
-    labels_digest: str
-    metrics: frozenset[Metric]
-    scores: Scores
-
-    def fit(self, run: RunRecord, label_set: LabelSetRecord, metrics: Sequence[Metric]) -> bool:
-        """Return whether a run and its labels are unchanged since they were scored by all these metrics."""
-        digests = run.digest, label_set.digest
-        return digests == (self.run_digest, self.labels_digest) and self.metrics.issuperset(metrics)
+_Ready = dict[tuple[int, str, str, frozenset[Metric]], Scores]
+"""The scores of runs, by the id and the digest of a run, the digest of the labels, and the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +203,13 @@ def _scored_ahead(
     runs: Sequence[RunRecord],
     metrics: Sequence[Metric],
     labels_of: Callable[[ReadTransaction, RunRecord], list[_GivenLabels]],
-) -> dict[tuple[int, str], ReadyScores]:
-    """Return the scores of runs by ids and labels' digests, up to the limit on results, while others can write.
+) -> _Ready:
+    """Return the scores of runs, up to the limit on results, while others can write.
 
     Each run is read in its own transaction, because with SQLite's rollback journal a reader keeps others from
     committing. ``labels_of``: the labels of a run's dataset that are not too many to hold in memory.
     """
-    ready: dict[tuple[int, str], ReadyScores] = {}
+    ready: _Ready = {}
     n_free = HELD_RESULTS
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
@@ -236,7 +225,7 @@ def _scored_ahead(
                     return ready
                 if new:
                     scores = stored_scores(tx, run, new, held_labels(labels.lists))
-                    ready[run.id, labels.digest] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
+                    ready[run.id, run.digest, labels.digest, frozenset(new)] = scores
                     n_free -= n_results
     return ready
 
@@ -263,14 +252,13 @@ def rescore_runs(
     judges: JudgeNames = None,
     *,
     skip_pruned: bool = False,
-    ready: Mapping[tuple[int, str], ReadyScores] | None = None,
+    ready: _Ready | None = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
     ``metrics``: none for those that each run has under any labels. ``version``: None for the latest of each of
     ``judges`` (see ``chosen_judges``). ``skip_pruned``: leave out metrics that need the items of pruned runs, instead
-    of raising InputError. ``ready``: scores of runs by their ids and the labels' digests, which are used if content and
-    labels are still the same.
+    of raising InputError. ``ready``: scores that are used if content, labels and lacking metrics are still the same.
     """
     refuse_external(metrics)
     if not skip_pruned:
@@ -289,12 +277,9 @@ def rescore_runs(
         why = pruned.get(run.id) if new and skip_pruned else None
         pruned_at = None if why is None else why.created_at_utc
         if new and why is None:
-            ahead = (ready or {}).get((run.id, label_set.digest))
-            if ahead is not None and ahead.fit(run, label_set, new):
-                scores = ahead.scores
-            else:
-                scores = stored_scores(tx, run, new, of_dataset.labels())
-            stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
+            scores = (ready or {}).get((run.id, run.digest, label_set.digest, frozenset(new)))
+            scores = scores or stored_scores(tx, run, new, of_dataset.labels())
+            stored = store_scores(tx, run, label_set, scores, of_dataset.weights)
         of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
         rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
     return rescored
@@ -314,7 +299,7 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
     numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
     if version is not None:
         given = [judges] if isinstance(judges, str) else list(judges or ())
-        refuse("rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
+        refuse("complete rescore", {"labels": version, "several_judges": len(given) > 1 or EVERY_JUDGE in given})
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]

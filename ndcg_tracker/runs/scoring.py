@@ -170,22 +170,6 @@ class _Joined:
         return self._joined[key]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredGroups:
-    """The values of metrics on some groups, before any mean.
-
-    ``values``: per metric the values, and those with every tie broken in the worst and in the best way. ``shares``:
-    the judged share of the groups that both sides have, by cutoff. ``n_judged``: how many items have a label.
-    ``spelling``: how ids that do not match are written, None if this was not checked.
-    """
-
-    values: list[tuple[GroupValues, GroupValues, GroupValues]]
-    shares: dict[int | None, Floats]
-    n_judged: int
-    n_unordered: int | None = None
-    spelling: Spelling | None = None
-
-
 def n_unordered(run: Run) -> int | None:
     """Return how many lists have more than one item, None if two scores of a list differ.
 
@@ -318,18 +302,6 @@ def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
     return [Note("one_score")] if is_told else []
 
 
-def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
-    """Return the values of metrics on some groups."""
-    shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
-    return ScoredGroups(
-        values_with_bounds(judged, metrics),
-        shares,
-        judged.rows.size,
-        n_unordered(judged.ranking),
-        Spelling.of(judged),
-    )
-
-
 class Scores:
     """The scores of a run under some metrics, gathered part by part: values, their bounds over ties, coverage.
 
@@ -350,18 +322,14 @@ class Scores:
 
     def add(self, judged: JudgedRanking) -> None:
         """Score groups that were not scored before."""
-        self.take(scored(judged, self._metrics))
-
-    def take(self, groups: ScoredGroups) -> None:
-        """Add the values of groups that were not scored before."""
+        values = values_with_bounds(judged, self._metrics)
         for cutoff, shares in self._shares.items():
-            shares.append(groups.shares[cutoff])
+            shares.append(judged_shares(judged, cutoff))
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
-            gathered.add([of_metric[number] for of_metric in groups.values])
-        self.n_judged += groups.n_judged
-        if groups.spelling is not None:
-            self.spelling.add(groups.spelling)
-        self.unordered.append(groups.n_unordered)
+            gathered.add([of_metric[number] for of_metric in values])
+        self.n_judged += judged.rows.size
+        self.spelling.add(Spelling.of(judged))
+        self.unordered.append(n_unordered(judged.ranking))
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
         """Score groups that only have labels."""
@@ -468,20 +436,23 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
     tx.write.runs.restored(run.id, run.digest)
     if has_results:
         return
-    of_run = tx.evaluations.of_run(run.id)
-    for label_set in tx.labels.sets(run.dataset_id, None):
-        evaluations = {
-            evaluation.metric: evaluation.id for evaluation in of_run if evaluation.label_set_id == label_set.id
-        }
-        if not evaluations:
-            continue
-        metrics = [parse_metric(text) for text in evaluations]
-        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(None):
-            tx.write.evaluations.refill(
-                evaluations[str(result.metric)],
-                group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
-                **_of_groups(result),
-            )
+    for evaluation, result, _ in computed_again(tx, [(run, tx.evaluations.of_run(run.id))], None):
+        ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
+        tx.write.evaluations.refill(evaluation.id, group_ids=ids, **_of_groups(result))
+
+
+def computed_again(
+    tx: ReadTransaction, runs: Sequence[tuple[RunRecord, Sequence[EvaluationRecord]]], weights: GroupWeights | None
+) -> Iterator[tuple[EvaluationRecord, GroupResults, TieBounds]]:
+    """Yield evaluations of runs of a dataset with their results and tie bounds, computed from items and labels."""
+    for label_set in tx.labels.sets(runs[0][0].dataset_id, None) if runs else ():
+        labels = label_source(tx, label_set)
+        for run, evaluations in runs:
+            of_set = [evaluation for evaluation in evaluations if evaluation.label_set_id == label_set.id]
+            if of_set:
+                scores = stored_scores(tx, run, [parse_metric(of.metric) for of in of_set], labels())
+                for evaluation, (result, bounds) in zip(of_set, scores.results(weights), strict=True):
+                    yield evaluation, result, bounds
 
 
 def _of_groups(result: GroupResults) -> dict[str, Any]:

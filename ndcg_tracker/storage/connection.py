@@ -94,87 +94,75 @@ _LATER = "try again later"
 _OTHER_ROLE = "give another role in the URL"
 _POSTGRES_REASONS = tuple(
     (words, Reason(what, advice))
-    for messages, what, advice in (
-        ("password authentication failed", "the server refused the user or the password", ""),
-        ("no password supplied", "the server asks for a password", "put it into the URL or into ~/.pgpass"),
-        ("is not permitted to log in", "this role may not log in (NOLOGIN)", _OTHER_ROLE),
-        (
-            "permission denied for database",
+    for messages, (what, advice) in {
+        "password authentication failed": ("the server refused the user or the password", ""),
+        "no password supplied": ("the server asks for a password", "put it into the URL or into ~/.pgpass"),
+        "is not permitted to log in": ("this role may not log in (NOLOGIN)", _OTHER_ROLE),
+        "permission denied for database": (
             "this role may not connect to the database",
             "ask its owner to run: GRANT CONNECT ON DATABASE ...",
         ),
-        (
-            "is not currently accepting connections",
+        "is not currently accepting connections": (
             "the database is closed to connections (ALLOW_CONNECTIONS false)",
             "ask its owner to run: ALTER DATABASE ... ALLOW_CONNECTIONS true",
         ),
-        ("too many connections for database", "the database has all the connections that it may have", _LATER),
-        ("too many connections for role", "this role has all the connections that it may have", _LATER),
-        ("too many clients|slots are reserved", "the server has no free connection", _LATER),
-        ("hot standby mode is disabled", "this is a replica that does not accept queries", "connect to the primary"),
-        ("the database system is starting up", "the server is starting up", "try again in a moment"),
-        ("the database system is shutting down", "the server is shutting down", "try again in a moment"),
-        ("the database system is in recovery mode", "the server is recovering from a crash", "try again in a moment"),
-        ("the database system is not yet accepting", "the server is starting up", "try again in a moment"),
-        (
-            "no encryption",
+        "too many connections for database": ("the database has all the connections that it may have", _LATER),
+        "too many connections for role": ("this role has all the connections that it may have", _LATER),
+        "too many clients|slots are reserved": ("the server has no free connection", _LATER),
+        "hot standby mode is disabled": ("this is a replica that does not accept queries", "connect to the primary"),
+        "the database system is starting up": ("the server is starting up", "try again in a moment"),
+        "the database system is shutting down": ("the server is shutting down", "try again in a moment"),
+        "the database system is in recovery mode": ("the server is recovering from a crash", "try again in a moment"),
+        "the database system is not yet accepting": ("the server is starting up", "try again in a moment"),
+        "no encryption": (
             "the server does not let this user connect from here without SSL",
             "put sslmode=require into the URL, or ask for an entry in pg_hba.conf",
         ),
-        ("pg_hba.conf", "the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
-        (
-            "root certificate file",
+        "pg_hba.conf": ("the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
+        "root certificate file": (
             "sslmode= in the URL asks to verify the server, but there is no root certificate for it",
             "put the root certificate of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE "
             "or sslrootcert=system to the URL",
         ),
-        (
-            "certificate verify failed",
+        "certificate verify failed": (
             "the server's certificate is not signed by an authority that is trusted here",
             "name the root certificate of its authority in the URL with sslrootcert=FILE",
         ),
-        (
-            "does not match host name",
+        "does not match host name": (
             "the server's certificate is for another host name",
             "use the host name in the certificate",
         ),
-        (
-            "does not support ssl",
+        "does not support ssl": (
             "sslmode= in the URL asks for SSL, but the server has none",
             "remove it, or enable SSL on the server",
         ),
-        (
-            "expected authentication request|invalid response to ssl negotiation",
+        "expected authentication request|invalid response to ssl negotiation": (
             "the program that answers there is not a Postgres server",
             "correct the host and the port",
         ),
-        ("could not translate host name|failed to resolve host", "the host name is unknown", "correct it"),
-        ("connection refused|no such file or directory", "no server answers there", "is it running?"),
-        (
-            "timeout expired",
+        "could not translate host name|failed to resolve host": ("the host name is unknown", "correct it"),
+        "connection refused|no such file or directory": ("no server answers there", "is it running?"),
+        "timeout expired": (
             "the server did not answer in time",
             "is it overloaded, or behind a firewall? connect_timeout=SECONDS in the URL waits longer",
         ),
-        ('database "" does not exist', "the database does not exist", "create it with createdb"),
-        ('role "" does not exist', "the user does not exist", "create it with createuser"),
-        ("does not exist", "the database or the user does not exist", "create it with createdb or createuser"),
-        (
-            "unsupported startup parameter",
+        'database "" does not exist': ("the database does not exist", "create it with createdb"),
+        'role "" does not exist': ("the user does not exist", "create it with createuser"),
+        "does not exist": ("the database or the user does not exist", "create it with createdb or createuser"),
+        "unsupported startup parameter": (
             "a connection pooler does not accept ?options=",
             "remove it from the URL, and set it with ALTER ROLE ... SET",
         ),
-        (
-            'unrecognized configuration parameter|invalid value for parameter ""',
+        'unrecognized configuration parameter|invalid value for parameter ""': (
             "the server does not accept a setting in ?options= or PGOPTIONS",
             "correct its name and its value",
         ),
-        (
-            'invalid uri query parameter|invalid connection option|bad value for|value: ""',
+        'invalid uri query parameter|invalid connection option|bad value for|value: ""': (
             "the URL has an option that libpq does not know",
             "correct its name and its value",
         ),
-        ("ssl", "the server and this URL do not agree about SSL", "see sslmode"),
-    )
+        "ssl": ("the server and this URL do not agree about SSL", "see sslmode"),
+    }.items()
     for words in messages.split("|")
 )
 """By libpq's messages, without the names in them: a failed connection has no SQLSTATE."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -14,10 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.column_types import JsonText
-from ndcg_tracker.storage.session import Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.session import TransactionPart
 
 Row = dict[str, Any]
 _WIDE = ("label_lists", "ranked_lists", "group_results")
@@ -67,11 +64,8 @@ class Conditions:
         return None if place is None else told[place]
 
 
-class CopyReads:
+class CopyReads(TransactionPart):
     """Reads rows of any table."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def rows(self, name: str, chosen: Mapping[str, Collection[int]] | None = None) -> Iterator[list[Row]]:
         """Yield the rows of a table in blocks, by primary key; ``chosen``: which datasets, runs and label sets."""
@@ -103,12 +97,8 @@ class CopyReads:
         return found
 
 
-class CopyWrites:
+class CopyWrites(TransactionPart):
     """Writes rows of any table."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def insert(self, name: str, rows: Sequence[Row]) -> None:
         """Insert rows of a table with all their columns. Raises: InputError if the database refuses some."""
@@ -128,7 +118,7 @@ class CopyWrites:
         except IntegrityError as error:
             raise InputError(f"has a row that the database refuses ({' '.join(str(error.orig).split())})") from None
         for row in rows if name in ("runs", "label_sets") else ():
-            getattr(self._made, name)[row["id"]] = row["digest"]
+            getattr(self._session.made, name)[row["id"]] = row["digest"]
 
     def delete_dataset(self, dataset_id: int) -> None:
         """Delete a dataset with all its rows; the decisions that stay are numbered without a gap."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -39,11 +39,8 @@ from ndcg_tracker.storage.records import (
     TextRecord,
 )
 from ndcg_tracker.storage.references import unknown_dataset
-from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.session import FEW, Session, TransactionPart
 from ndcg_tracker.words.texts import group_word, now_about
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _TEXT_COLUMNS = ("text", "title", "url")
 
@@ -84,11 +81,8 @@ class KnownGroups:
         return np.append(self._ids, -1)[places]
 
 
-class DatasetReads:
+class DatasetReads(TransactionPart):
     """Reads datasets."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
@@ -154,11 +148,11 @@ class DatasetReads:
         raise unknown_dataset(name, [record.name for record in every], is_named=not isinstance(name, OwnName))
 
 
-class DatasetWrites:
+class DatasetWrites(TransactionPart):
     """Writes datasets."""
 
     def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._datasets = datasets
 
     def ensure(self, name: str, created_at_utc: str | None = None, *, group_column: str = "") -> DatasetRecord:
@@ -198,11 +192,8 @@ class DatasetWrites:
                 raise ConflictError(f"dataset {dataset.name!r} {what}", advice="split one before its first run")
 
 
-class SuiteReads:
+class SuiteReads(TransactionPart):
     """Reads suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self) -> list[SuiteRecord]:
         """Return the suites by name, each with its datasets in their order."""
@@ -233,11 +224,11 @@ class SuiteReads:
         return named
 
 
-class SuiteWrites:
+class SuiteWrites(TransactionPart):
     """Writes suites."""
 
     def __init__(self, session: Session, suites: SuiteReads, datasets: DatasetReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._suites = suites
         self._datasets = datasets
 
@@ -271,11 +262,11 @@ class SuiteWrites:
         return suite
 
 
-class GroupReads:
+class GroupReads(TransactionPart):
     """Reads the groups of datasets."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         self._all_groups: dict[int, KnownGroups] = {}
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
@@ -382,11 +373,11 @@ class GroupReads:
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
 
 
-class GroupWrites:
+class GroupWrites(TransactionPart):
     """Writes the groups of datasets."""
 
     def __init__(self, session: Session, groups: GroupReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._groups = groups
 
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
@@ -462,11 +453,8 @@ class GroupWrites:
             self._session.execute(statement, rows)
 
 
-class TextReads:
+class TextReads(TransactionPart):
     """Reads the texts of groups and items."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
         """Return the texts of a dataset, or of only one of its groups, by group and item."""
@@ -509,12 +497,8 @@ class TextReads:
         return [record for part in parts for record in self._records(query.where(column.in_(part)))]
 
 
-class TextWrites:
+class TextWrites(TransactionPart):
     """Writes the texts of groups and items."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def set(self, dataset_id: int, texts: Sequence[TextRecord], columns: Sequence[str]) -> None:
         """Set texts of groups and items of a dataset; texts that the records do not name stay.
@@ -552,7 +536,7 @@ class TextWrites:
             rows = [{name: getattr(record, name) for name in names[1:]} | {"dataset_id": dataset_id} for record in some]
             self._session.execute(statement, rows)
         if texts:
-            self._made.text_dataset_ids.add(dataset_id)
+            self._session.made.text_dataset_ids.add(dataset_id)
 
 
 def _counted(table: sa.Table) -> Select[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
+from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -31,17 +31,14 @@ from ndcg_tracker.storage.records import (
     MetricUse,
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
-from ndcg_tracker.storage.session import FEW, Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.session import FEW, Session, TransactionPart
 
 
-class EvaluationReads:
+class EvaluationReads(TransactionPart):
     """Reads evaluations, the results of their groups, and the judged share of runs."""
 
     def __init__(self, session: Session, runs: RunReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
@@ -156,29 +153,25 @@ class EvaluationReads:
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of each run has a label in one label set, by run, latest first."""
-        table = schema.coverages
-        query = sa.select(table.c.run_id, table.c.cutoff, table.c.judged_share)
-        query = query.where(table.c.label_set_id == label_set_id).order_by(table.c.run_id.desc(), table.c.cutoff)
-        return [
-            CoverageRecord(row.run_id, label_set_id, row.cutoff or None, row.judged_share)
-            for row in self._session.rows(query)
-        ]
+        of_labels = schema.coverages.c.label_set_id == label_set_id
+        return sorted(self._coverages(of_labels), key=lambda of: (-of.run_id, of.cutoff or 0))
 
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the complete list comes last."""
-        table = schema.coverages
-        columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
 
         def read(run_ids: Sequence[int]) -> dict[int, list[CoverageRecord]]:
             by_run: dict[int, list[CoverageRecord]] = {}
-            for row in self._session.rows(sa.select(*columns).where(table.c.run_id.in_(run_ids))):
-                coverage = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
-                by_run.setdefault(row.run_id, []).append(coverage)
+            for coverage in self._coverages(schema.coverages.c.run_id.in_(run_ids)):
+                by_run.setdefault(coverage.run_id, []).append(coverage)
             return by_run
 
         coverages = self._session.once_each("coverages", [run_id], read).get(run_id, [])
         of_labels = (coverage for coverage in coverages if coverage.label_set_id == label_set_id)
         return sorted(of_labels, key=lambda coverage: (coverage.cutoff is None, coverage.cutoff))
+
+    def _coverages(self, chosen: sa.ColumnElement[bool]) -> list[CoverageRecord]:
+        rows = self._session.rows(sa.select(schema.coverages).where(chosen))
+        return [CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share) for row in rows]
 
     def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
@@ -193,7 +186,7 @@ class EvaluationReads:
         columns = GroupResultColumns(ids, values, undefined, reasons)
         if not components:
             return columns
-        _, dcg, ideal_dcg = bulk.components(evaluation_id)
+        _, (dcg, ideal_dcg) = bulk.result_columns(evaluation_id, "dcg", "ideal_dcg")
         return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
 
     def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
@@ -238,12 +231,8 @@ class NewEvaluation(GroupValues, total=False):
     requested_as: str | None
 
 
-class EvaluationWrites:
+class EvaluationWrites(TransactionPart):
     """Writes evaluations (the mean of a metric and the result of every group) and the judged share of runs."""
-
-    def __init__(self, session: Session, made: Written) -> None:
-        self._session = session
-        self._made = made
 
     def insert(self, run_id: int, label_set_id: int, metric: str, **given: Unpack[NewEvaluation]) -> int:
         """Store a run's results under a label set and a metric and return the evaluation's id.
@@ -280,7 +269,7 @@ class EvaluationWrites:
             **self.names(run_id, label_set_id),
         }
         evaluation_id = self._session.insert(table, row)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._session.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
         return evaluation_id
 
@@ -289,7 +278,7 @@ class EvaluationWrites:
         sums = schema.paired_sums.c.evaluation_id
         for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
             self._session.execute(column.table.delete().where(column == evaluation_id))
-        self._made.evaluation_ids.discard(evaluation_id)
+        self._session.made.evaluation_ids.discard(evaluation_id)
 
     def delete_old(self, old: Mapping[int, Iterable[int]], run_ids: Collection[int]) -> None:
         """Delete the old evaluations of some runs, and their judged shares under labels that they no longer have."""
@@ -303,7 +292,7 @@ class EvaluationWrites:
     def refill(self, evaluation_id: int, **given: Unpack[GroupValues]) -> None:
         """Restore the group results of a pruned evaluation (see ``insert``); its mean stays."""
         rows = _result_rows(f"evaluation {evaluation_id}", given)
-        self._made.evaluation_ids.add(evaluation_id)
+        self._session.made.evaluation_ids.add(evaluation_id)
         self._session.bulk.insert_results(evaluation_id, rows)
 
     def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:

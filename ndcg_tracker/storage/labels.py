@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -32,19 +32,16 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.session import Session, TransactionPart
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
 
-class LabelReads:
+class LabelReads(TransactionPart):
     """Reads label sets and their labels."""
 
     def __init__(self, session: Session, groups: GroupReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._groups = groups
         self._dataset_of: dict[int, int] = {}
 
@@ -118,14 +115,13 @@ class LabelReads:
         return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
 
-class LabelWrites:
+class LabelWrites(TransactionPart):
     """Writes label sets, at once or block by block."""
 
-    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites, made: Written) -> None:
-        self._session = session
+    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites) -> None:
+        super().__init__(session)
         self._labels = labels
         self._groups = groups
-        self._made = made
 
     def insert(
         self,
@@ -165,7 +161,7 @@ class LabelWrites:
             "created_at_utc": checked_time(origin.created_at_utc),
         }
         label_set_id = self._session.insert(schema.label_sets, values)
-        self._made.label_sets[label_set_id] = ""
+        self._session.made.label_sets[label_set_id] = ""
         return label_set_id
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
@@ -187,7 +183,7 @@ class LabelWrites:
         table = schema.label_sets
         values = {"digest": digest, "n_groups": n_groups, "n_labels": n_labels}
         self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
-        self._made.label_sets[label_set_id] = digest
+        self._session.made.label_sets[label_set_id] = digest
         return self._session.records(LabelSetRecord, sa.select(*_RECORDED).where(table.c.id == label_set_id))[0]
 
     def tell_origin(self, label_set: LabelSetRecord, origin: LabelOrigin) -> LabelSetRecord:
@@ -242,21 +238,17 @@ class LabelWrites:
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
-        for table in (schema.label_reasons, schema.label_lists, schema.label_sets):
-            owner = table.c.id if table is schema.label_sets else table.c.label_set_id
-            self._session.execute(table.delete().where(owner == label_set_id))
-        self._made.label_sets.pop(label_set_id, None)
+        for owner in (schema.label_reasons.c.label_set_id, schema.label_lists.c.label_set_id, schema.label_sets.c.id):
+            self._session.execute(owner.table.delete().where(owner == label_set_id))
+        self._session.made.label_sets.pop(label_set_id, None)
 
 
 Pair = tuple[int, str]
 """The id of a group, and an item."""
 
 
-class DesignReads:
+class DesignReads(TransactionPart):
     """Reads designs and the items that they ask about."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DesignRecord]:
         """Return the designs of a dataset by number."""
@@ -284,11 +276,11 @@ class DesignReads:
         return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
-class DesignWrites:
+class DesignWrites(TransactionPart):
     """Writes designs, the items that they ask about, and people's answers."""
 
     def __init__(self, session: Session, designs: DesignReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._designs = designs
 
     def insert(self, design: DesignRecord) -> DesignRecord:

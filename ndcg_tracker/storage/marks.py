@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
-from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
@@ -24,20 +24,18 @@ from ndcg_tracker.storage.records import (
     RunRecord,
     SuiteDecisionRecord,
 )
-from ndcg_tracker.storage.session import Session
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
+from ndcg_tracker.storage.references import named_alias
+from ndcg_tracker.storage.session import Session, TransactionPart
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 """The columns of who overrode a decision, and why."""
 
 
-class AliasReads:
+class AliasReads(TransactionPart):
     """Reads aliases."""
 
     def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._datasets = datasets
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
@@ -70,24 +68,14 @@ class AliasReads:
 
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError if no dataset or several datasets have it."""
-        aliases = self.all(dataset)
-        named = [alias for alias in aliases if alias.name == name]
-        if not named:
-            listed = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
-            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {listed}")
-        if len(named) > 1:
-            names = ", ".join(alias.dataset for alias in named)
-            raise ReferenceNotFoundError(
-                f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
-            )
-        return named[0]
+        return named_alias(name, self.all(dataset), dataset)
 
 
-class AliasWrites:
+class AliasWrites(TransactionPart):
     """Writes aliases; ``run_of``: returns the run of an id."""
 
     def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
-        self._session = session
+        super().__init__(session)
         self._aliases = aliases
         self._run_of = run_of
 
@@ -112,15 +100,11 @@ class AliasWrites:
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str, by: str = "unknown") -> None:
-        """Delete an alias (ReferenceNotFoundError if it does not exist); ``by``: see ``set``."""
+        """Delete an alias; ``by``: see ``set``."""
         table = schema.aliases
         alias = name.removeprefix("@")
         key = (table.c.dataset_id == dataset_id, table.c.name == alias)
-        if not self._session.execute(table.delete().where(*key)).rowcount:
-            raise ReferenceNotFoundError(
-                f"no alias {'@' + alias!r} in this dataset",
-                advice="list all with: ndcg-track alias list",
-            )
+        self._session.execute(table.delete().where(*key))
         self._moved(dataset_id, alias, None, None, by)
 
     def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None, by: str) -> None:
@@ -142,11 +126,8 @@ class AliasWrites:
         self._session.insert(schema.budget_resets, row | {"after_decision_id": after})
 
 
-class DecisionReads:
+class DecisionReads(TransactionPart):
     """Reads the decisions of gates, on datasets and on suites."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def all(self, dataset_id: int) -> list[DecisionRecord]:
         """Return the decisions of gates on a dataset, oldest first."""
@@ -166,13 +147,12 @@ class DecisionReads:
         return self._session.records(SuiteDecisionRecord, query)
 
 
-class DecisionWrites:
+class DecisionWrites(TransactionPart):
     """Writes the decisions of gates; ``run_of``: returns the run of an id."""
 
-    def __init__(self, session: Session, run_of: Callable[[int], RunRecord], made: Written) -> None:
-        self._session = session
+    def __init__(self, session: Session, run_of: Callable[[int], RunRecord]) -> None:
+        super().__init__(session)
         self._run_of = run_of
-        self._made = made
 
     def insert(
         self,
@@ -197,7 +177,7 @@ class DecisionWrites:
         if arms is not None:
             row["repeats"] = {f"{side}_id": list(ids) for side, (_, ids) in runs.items()}
         record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(row)), **row)
-        self._made.decision_ids.add(record.id)
+        self._session.made.decision_ids.add(record.id)
         return record
 
     def acknowledge(self, decision_id: int, reason: str, by: str, *, on_suite: bool = False) -> None:

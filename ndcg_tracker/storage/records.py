@@ -165,15 +165,6 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RunSize:
-    """What a run holds apart from its means: items and group results, and about how many bytes they take."""
-
-    n_items: int
-    n_results: int
-    n_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class AliasRecord:
     """An alias, without the @, and its run."""
 
@@ -270,35 +261,6 @@ class DrawnItemRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteDecisionRecord:
-    """A decision of a gate on a suite; ``runs``: the labels and the ids of both runs, by dataset."""
-
-    id: int
-    suite: str
-    baseline: str
-    candidate: str
-    by_tag: str | None
-    runs: Mapping[str, Any]
-    metric: str
-    margin: float
-    dataset_margin: float | None
-    delta: float | None
-    ci_low: float | None
-    ci_high: float | None
-    alpha: float | None
-    decision: str
-    reason: str
-    acknowledged_reason: str | None
-    acknowledged_by: str | None
-    created_at_utc: str
-    unjudged: str | None = None
-    delta_low: float | None = None
-    delta_high: float | None = None
-    judge: str = ""
-    question: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EvaluationRecord:
     """A run under one label set and one metric.
 
@@ -390,23 +352,12 @@ class CoverageRecord:
     judged_share: float
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRecord:
-    """A decision of a gate. The run ids are None for deleted runs and for arms; their names stay.
-
-    ``repeats``: the ids of the runs of both sides if one is an arm of several runs, None for two runs.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What every decision of a gate has on record."""
 
     id: int
-    dataset_id: int
-    baseline_run_id: int | None
-    candidate_run_id: int | None
-    baseline_run: str
-    candidate_run: str
-    baseline_alias: str | None
     metric: str
-    label_set_id: int
-    scope: str
     margin: float | None
     delta: float | None
     ci_low: float | None
@@ -417,16 +368,46 @@ class DecisionRecord:
     acknowledged_reason: str | None
     acknowledged_by: str | None
     created_at_utc: str
-    repeats: Mapping[str, Sequence[int]] | None = None
     unjudged: str | None = None
     delta_low: float | None = None
     delta_high: float | None = None
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRecord(Decided):
+    """A decision of a gate. The run ids are None for deleted runs and for arms; their names stay.
+
+    ``repeats``: the ids of the runs of both sides if one is an arm of several runs, None for two runs.
+    """
+
+    dataset_id: int
+    baseline_run_id: int | None
+    candidate_run_id: int | None
+    baseline_run: str
+    candidate_run: str
+    baseline_alias: str | None
+    label_set_id: int
+    scope: str
+    repeats: Mapping[str, Sequence[int]] | None = None
     checked_by: str | None = None
     budget: float | None = None
     looks: int | None = None
     look: int | None = None
     baseline_lists: Mapping[str, Any] | None = None
-    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteDecisionRecord(Decided):
+    """A decision of a gate on a suite; ``runs``: the labels and the ids of both runs, by dataset."""
+
+    suite: str
+    baseline: str
+    candidate: str
+    by_tag: str | None
+    runs: Mapping[str, Any]
+    dataset_margin: float | None
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def referenced_run(
     if reference.isascii() and reference.isdigit() and (same := [r for r in runs if r.id == int(reference[:19])]):
         return same[0].id
     if reference.startswith("@"):
-        return _alias(reference[1:], aliases(), dataset)
+        return named_alias(reference[1:], aliases(), dataset).run_id
     if reference.startswith(ARM):
         raise ReferenceNotFoundError(
             f"{reference!r} is an arm of several runs, but this takes a single run", advice="name one run"
@@ -85,10 +85,11 @@ def _only(reference: str, runs: Sequence[RunName]) -> int:
     )
 
 
-def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> int:
+def named_alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> AliasRecord:
+    """Return the alias of a name, without the @ (ReferenceNotFoundError if no dataset or several datasets have it)."""
     named = [alias for alias in aliases if alias.name == name]
     if len(named) == 1:
-        return named[0].run_id
+        return named[0]
     if named:
         datasets = _listed(sorted(alias.dataset for alias in named))
         raise ReferenceNotFoundError(

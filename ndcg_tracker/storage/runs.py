@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import sqlalchemy as sa
@@ -36,14 +36,10 @@ from ndcg_tracker.storage.records import (
     Part,
     PruningRecord,
     RunRecord,
-    RunSize,
 )
 from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
-from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.session import FEW, Session, TransactionPart
 from ndcg_tracker.words.texts import DatasetName, now_about
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
 """About how many bytes a row of ``ranked_lists`` takes besides its lists, and a group result with its packed value."""
@@ -74,11 +70,11 @@ class RunDetails(RankedFacts, total=False):
     groups_share: str | None
 
 
-class RunReads:
+class RunReads(TransactionPart):
     """Reads runs and their ranked items."""
 
     def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
-        self._session = session
+        super().__init__(session)
         self._datasets = datasets
         self._aliases = aliases
         self._groups = groups
@@ -271,27 +267,31 @@ class RunReads:
             used |= {run_id for ids in row.repeats.values() for run_id in ids}
         return used
 
-    def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
-        """Return what can be pruned of some runs; group results only if ``results`` says so."""
+    def sizes(self, runs: Sequence[RunRecord], *, results: bool) -> dict[int, tuple[int, int, int]]:
+        """Return how many items and group results can be pruned of some runs, and about how many bytes these take.
+
+        ``results``: whether group results are pruned, too.
+        """
         lists, evaluations = schema.ranked_lists, schema.evaluations
         is_sqlite = self._session.connection.dialect.name == "sqlite"
         length = sa.func.length if is_sqlite else sa.func.pg_column_size
-        of_lists = sa.func.sum(length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST).label("total")
-        n_results = sa.func.sum(sa.func.length(evaluations.c.packed_values) / 8).label("total")
-        sizes: dict[int, RunSize] = {}
-        for first in range(0, len(run_ids), FEW):
-            some = run_ids[first : first + FEW]
-            in_lists = sa.select(lists.c.run_id, of_lists).where(lists.c.run_id.in_(some)).group_by(lists.c.run_id)
-            n_bytes = {row.run_id: int(row.total or 0) for row in self._session.rows(in_lists)}
-            in_runs = sa.select(schema.runs.c.id, schema.runs.c.n_items).where(schema.runs.c.id.in_(some))
-            of_runs = sa.select(evaluations.c.run_id, n_results).where(evaluations.c.run_id.in_(some))
-            counted = self._session.rows(of_runs.group_by(evaluations.c.run_id)) if results else ()
-            n_of_run = {row.run_id: int(row.total or 0) for row in counted}
-            for row in self._session.rows(in_runs):
-                n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
-                n_items = 0 if of_items is None else row.n_items
-                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * BYTES_OF_RESULT)
+        of_lists = length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST
+        n_bytes = self._sums(lists.c.run_id, of_lists, runs)
+        of_results = sa.func.length(evaluations.c.packed_values) / 8
+        n_results = self._sums(evaluations.c.run_id, of_results, runs if results else ())
+        sizes = {}
+        for run in runs:
+            n_here = n_results.get(run.id, 0)
+            n_items = run.n_items if run.id in n_bytes else 0
+            sizes[run.id] = n_items, n_here, n_bytes.get(run.id, 0) + n_here * BYTES_OF_RESULT
         return sizes
+
+    def _sums(self, run_id: sa.Column[Any], number: sa.ColumnElement[Any], runs: Sequence[RunRecord]) -> dict[int, int]:
+        """Return the sum of a number over the rows of each run, without the runs that have no row."""
+        query = sa.select(run_id, sa.func.sum(number).label("total")).group_by(run_id)
+        parts = ([run.id for run in runs[first : first + FEW]] for first in range(0, len(runs), FEW))
+        rows = (row for part in parts for row in self._session.rows(query.where(run_id.in_(part))))
+        return {row.run_id: int(row.total or 0) for row in rows}
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
@@ -311,24 +311,17 @@ class RunReads:
             yield self.ranking(run.id, kept)
 
 
-class RunWrites:
+class RunWrites(TransactionPart):
     """Writes runs, at once or block by block; renames, tags and deletes them."""
 
     def __init__(
-        self,
-        session: Session,
-        runs: RunReads,
-        datasets: DatasetReads,
-        aliases: AliasReads,
-        groups: GroupWrites,
-        made: Written,
+        self, session: Session, runs: RunReads, datasets: DatasetReads, aliases: AliasReads, groups: GroupWrites
     ) -> None:
-        self._session = session
+        super().__init__(session)
         self._runs = runs
         self._datasets = datasets
         self._aliases = aliases
         self._groups = groups
-        self._made = made
         self._undated: set[int] = set()
         self._on_sqlite = session.connection.dialect.name == "sqlite"
 
@@ -342,24 +335,21 @@ class RunWrites:
         """Create a run, still without items, and return its id (see ``insert``)."""
         self.check_name_free(dataset_id, name)
         values: dict[str, Any] = {
+            **{name: details.get(name) for name in RunDetails.__annotations__},
             "dataset_id": dataset_id,
             "dataset": self._datasets.with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
-            "source": details.get("source"),
             "git_commit": checked_commit(details.get("git_commit")),
             "parameters": checked_object("parameters", details.get("parameters") or {}),
             "tags": checked_object("tags", details.get("tags") or {}),
             "n_groups": 0,
             "n_items": 0,
-            "sampled": details.get("sampled"),
             "stored_by": self.storer(),
-            "groups_share": details.get("groups_share"),
-            **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
-        self._made.runs[run_id] = ""
+        self._session.made.runs[run_id] = ""
         if details.get("created_at_utc") is None:
             self._undated.add(run_id)
         return run_id
@@ -416,7 +406,7 @@ class RunWrites:
         A run without a date gets the present one: if two runs are stored side by side, the one that finishes later is
         the later run.
         """
-        self._made.runs[run_id] = digest
+        self._session.made.runs[run_id] = digest
         values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
         if run_id in self._undated:
             values["created_at_utc"] = utc_now()
@@ -460,7 +450,8 @@ class RunWrites:
     def delete(self, run_id: int) -> RunRecord:
         """Delete a run with its items, evaluations, results and coverages, and return its former record.
 
-        Decisions and designs about it stay, and keep its name. Raises: ConflictError while an alias points to it.
+        What may do without the run, such as decisions and designs about it, stays, and keeps its name. Raises:
+        ConflictError while an alias points to it.
         """
         run = self._runs.with_id(run_id)
         names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
@@ -469,31 +460,17 @@ class RunWrites:
                 f"run {run.name!r} has the alias {', '.join(names)}",
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
-        of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        moves, sums, decisions, of_designs = (
-            schema.alias_moves,
-            schema.paired_sums,
-            schema.decisions,
-            schema.design_runs,
-        )
-        statements = [
-            schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
-            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
-            schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
-            schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
-            schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
-            schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
-            *(
-                decisions.update().where(decisions.c[f"{side}_run_id"] == run_id).values({f"{side}_run_id": None})
-                for side in _SIDES
-            ),
-            of_designs.update().where(of_designs.c.run_id == run_id).values(run_id=None),
-            moves.update().where(moves.c.run_id == run_id).values(run_id=None),
-            schema.runs.delete().where(schema.runs.c.id == run_id),
-        ]
-        for statement in statements:
-            self._session.execute(statement)
-        self._made.runs.pop(run_id, None)
+        evaluations, lists = schema.evaluations, schema.ranked_lists
+        of_run = sa.select(evaluations.c.id).where(evaluations.c.run_id == run_id)
+        for table in (schema.group_results, schema.paired_sums):
+            self._session.execute(table.delete().where(table.c.evaluation_id.in_(of_run)))
+        self._session.execute(lists.delete().where(lists.c.run_id == run_id))
+        for table in schema.metadata.sorted_tables:
+            for column in (of for of in table.c if of.references(schema.runs.c.id)):
+                statement = table.update().values({column.name: None}) if column.nullable else table.delete()
+                self._session.execute(statement.where(column == run_id))
+        self._session.execute(schema.runs.delete().where(schema.runs.c.id == run_id))
+        self._session.made.runs.pop(run_id, None)
         return run
 
     def redo(self, run_id: int) -> bool:
@@ -530,7 +507,7 @@ class RunWrites:
     def restored(self, run_id: int, digest: str) -> None:
         """Record that a pruned run has its items again, so that its group results must be complete at the end."""
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
-        self._made.runs[run_id] = digest
+        self._session.made.runs[run_id] = digest
 
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))

@@ -6,6 +6,8 @@ them.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     CheckConstraint,
@@ -18,6 +20,8 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
 )
+from sqlalchemy.sql.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 from ndcg_tracker.storage.column_types import BYTES, COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
 
@@ -34,574 +38,485 @@ metadata = MetaData(
     }
 )
 
-datasets = Table(
+
+def _table(name: str, comment: str, *columns: SchemaItem, **options: Any) -> Table:
+    """Return a table, whose comment says what a row is."""
+    return Table(name, metadata, *columns, comment=comment, **options)
+
+
+def _maybe(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]], comment: str, **options: Any) -> Column[Any]:
+    """Return a column that may be NULL."""
+    return Column(name, kind, comment=comment, **options)
+
+
+def _given(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]], comment: str, **options: Any) -> Column[Any]:
+    """Return a column that is never NULL."""
+    return Column(name, kind, nullable=False, comment=comment, **options)
+
+
+def _number(comment: str) -> Column[Any]:
+    """Return the number that the database gives each row."""
+    return Column("id", IDENTIFIER, Identity(), primary_key=True, comment=comment)
+
+
+def _refers(name: str, table: str, comment: str, *, nullable: bool = False, **options: Any) -> Column[Any]:
+    """Return a column with the number of a row of another table."""
+    return Column(name, IDENTIFIER, ForeignKey(f"{table}.id"), nullable=nullable, comment=comment, **options)
+
+
+datasets = _table(
     "datasets",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the dataset."),
-    Column("name", TEXT, nullable=False, comment="Name of the dataset, unique."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the dataset was first written to, ISO 8601 in UTC."),
-    Column("word", TEXT, comment="What a group is: query, user or session; NULL, said as query, where no file said."),
+    "One row per dataset: a named set of groups with their labels.",
+    _number("Number of the dataset."),
+    _given("name", TEXT, "Name of the dataset, unique."),
+    _given("created_at_utc", TEXT, "When the dataset was first written to, ISO 8601 in UTC."),
+    _maybe("word", TEXT, "What a group is: query, user or session; NULL, said as query, where no file said."),
     UniqueConstraint("name"),
-    comment="One row per dataset: a named set of groups with their labels.",
 )
 
-groups = Table(
+groups = _table(
     "groups",
-    metadata,
-    Column("id", IDENTIFIER, primary_key=True, autoincrement=False, comment="Number of the group, in all datasets."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the group."),
-    Column("key", TEXT, nullable=False, comment="The group's own id, as the files have it; unique in its dataset."),
-    Column("weight", REAL, comment="Weight of the group in weighted means; NULL where none was given."),
-    Column("attributes", JsonText, comment="JSON object of the group's attributes, for slices; NULL where none."),
+    "One row per group of a dataset: a query, user, session or playlist.",
+    _given("id", IDENTIFIER, "Number of the group, in all datasets.", primary_key=True, autoincrement=False),
+    _refers("dataset_id", "datasets", "Dataset of the group."),
+    _given("key", TEXT, "The group's own id, as the files have it; unique in its dataset."),
+    _maybe("weight", REAL, "Weight of the group in weighted means; NULL where none was given."),
+    _maybe("attributes", JsonText, "JSON object of the group's attributes, for slices; NULL where none."),
     UniqueConstraint("dataset_id", "key"),
     CheckConstraint("weight >= 0 AND weight <= 1.7e308", name="weight_finite"),
-    comment="One row per group of a dataset: a query, user, session or playlist.",
 )
 Index(None, groups.c.key)
 
-label_sets = Table(
+label_sets = _table(
     "label_sets",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the label set."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the labels."),
-    Column("version", COUNT, nullable=False, comment="1 for the dataset's first labels, 2 for the next, and so on."),
-    Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, grade), independent of their order."),
-    Column("n_groups", COUNT, nullable=False, comment="How many groups have labels."),
-    Column("n_labels", COUNT, nullable=False, comment="How many labels there are."),
-    Column("source", TEXT, comment="Where the labels came from, such as a file name."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the labels were stored, ISO 8601 in UTC."),
-    Column(
+    "One row per version of a dataset's labels; a version never changes.",
+    _number("Number of the label set."),
+    _refers("dataset_id", "datasets", "Dataset of the labels."),
+    _given("version", COUNT, "1 for the dataset's first labels, 2 for the next, and so on."),
+    _given("digest", TEXT, "Digest of all (group, item, grade), independent of their order."),
+    _given("n_groups", COUNT, "How many groups have labels."),
+    _given("n_labels", COUNT, "How many labels there are."),
+    _maybe("source", TEXT, "Where the labels came from, such as a file name."),
+    _given("created_at_utc", TEXT, "When the labels were stored, ISO 8601 in UTC."),
+    _maybe(
         "by_row_number",
         Boolean,
-        comment="Whether items are known by row numbers, for want of ids; NULL where older programs did not say.",
+        "Whether items are known by row numbers, for want of ids; NULL where older programs did not say.",
     ),
-    Column(
+    _given(
         "judge",
         TEXT,
-        nullable=False,
+        "Who gave the labels: a person, a pool, a model; empty for the judge that counts unless another is named.",
         server_default="",
-        comment="Who gave the labels: a person, a pool, a model; empty for the judge that counts unless another is "
-        "named.",
     ),
-    Column(
-        "extends",
-        IDENTIFIER,
-        comment="Version whose labels it has, and further ones; NULL where it has none of another.",
-    ),
-    Column("added_by", TEXT, comment="Who gave the labels that it adds; NULL where that is the judge."),
-    Column(
-        "from_runs",
-        JsonText,
-        comment="JSON object: names of the runs whose logs gave the labels; NULL where not said.",
-    ),
-    Column("same_items", JsonText, comment="JSON object: which ids are one item; NULL where each is its own."),
+    _maybe("extends", IDENTIFIER, "Version whose labels it has, and further ones; NULL where it has none of another."),
+    _maybe("added_by", TEXT, "Who gave the labels that it adds; NULL where that is the judge."),
+    _maybe("from_runs", JsonText, "JSON object: names of the runs whose logs gave the labels; NULL where not said."),
+    _maybe("same_items", JsonText, "JSON object: which ids are one item; NULL where each is its own."),
     UniqueConstraint("dataset_id", "version"),
     CheckConstraint("version >= 1", name="version_from_1"),
     CheckConstraint("n_groups >= 0 AND n_labels >= 0", name="counts"),
-    comment="One row per version of a dataset's labels; a version never changes.",
 )
 
-label_lists = Table(
+label_lists = _table(
     "label_lists",
-    metadata,
-    Column("label_set_id", IDENTIFIER, nullable=False, comment="Label set of the list."),
-    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the list."),
-    Column("item_keys", KEY_LIST, nullable=False, comment="The judged items: an array, on SQLite as JSON text."),
-    Column("grades", NUMBER_LIST, nullable=False, comment="The grade of each judged item, in the same order."),
+    "One row per group of a label set: all its judged items and their grades.",
+    _given("label_set_id", IDENTIFIER, "Label set of the list."),
+    _given("group_id", IDENTIFIER, "Group of the list."),
+    _given("item_keys", KEY_LIST, "The judged items: an array, on SQLite as JSON text."),
+    _given("grades", NUMBER_LIST, "The grade of each judged item, in the same order."),
     PrimaryKeyConstraint("label_set_id", "group_id"),
-    comment="One row per group of a label set: all its judged items and their grades.",
 )
 
-label_reasons = Table(
+label_reasons = _table(
     "label_reasons",
-    metadata,
-    Column(
-        "label_set_id",
-        IDENTIFIER,
-        ForeignKey("label_sets.id"),
-        nullable=False,
-        comment="Label set that brought the label.",
-    ),
-    Column("group_id", IDENTIFIER, ForeignKey("groups.id"), nullable=False, comment="Group of the label."),
-    Column("item_key", TEXT, nullable=False, comment="The judged item."),
-    Column("reason", TEXT, comment="Why the judge gave it; NULL where not said."),
-    Column("n_given", COUNT, nullable=False, comment="How many labels the judge gave, whose mean is the grade."),
-    Column("std_dev", REAL, nullable=False, comment="Standard deviation of these labels; 0 for one."),
+    "One row per label with a reason, or whose judge gave several; versions that extend it have it too.",
+    _refers("label_set_id", "label_sets", "Label set that brought the label."),
+    _refers("group_id", "groups", "Group of the label."),
+    _given("item_key", TEXT, "The judged item."),
+    _maybe("reason", TEXT, "Why the judge gave it; NULL where not said."),
+    _given("n_given", COUNT, "How many labels the judge gave, whose mean is the grade."),
+    _given("std_dev", REAL, "Standard deviation of these labels; 0 for one."),
     PrimaryKeyConstraint("label_set_id", "group_id", "item_key"),
     CheckConstraint("n_given >= 1", name="given"),
     CheckConstraint("std_dev >= 0 AND std_dev <= 1.7e308", name="std_dev"),
-    comment="One row per label with a reason, or whose judge gave several; versions that extend it have it too.",
 )
 
-runs = Table(
+runs = _table(
     "runs",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the run, never used twice."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the run."),
-    Column("name", TEXT, nullable=False, comment="Name of the run, unique in its dataset."),
-    Column("digest", TEXT, nullable=False, comment="Digest of all (group, item, score), independent of their order."),
-    Column(
-        "created_at_utc", TEXT, nullable=False, comment="When the run was made or stored, ISO 8601 in UTC; orders runs."
-    ),
-    Column("source", TEXT, comment="Where the run came from, such as a file name."),
-    Column("git_commit", TEXT, comment="Commit of the code that made the run."),
-    Column("parameters", JsonText, nullable=False, comment="JSON object of the parameters given with the run."),
-    Column("tags", JsonText, nullable=False, comment="JSON object of the tags of the run; tags may change."),
-    Column("n_groups", COUNT, nullable=False, comment="How many groups the run ranks items for."),
-    Column("n_items", COUNT, nullable=False, comment="How many items the run ranks, over all groups."),
-    Column("dataset", TEXT, nullable=False, server_default="", comment="Name of the dataset, as datasets has it."),
-    Column(
-        "sampled",
-        TEXT,
-        comment="Sampled negatives that its items are among, as 100/50000; NULL where all were ranked.",
-    ),
-    Column("sample_digest", TEXT, comment="Digest of all (group, item) of a sampled run; NULL of others."),
-    Column(
-        "collapsed",
-        TEXT,
-        comment="How chunks became documents: max, first or sum; NULL where its items are its own.",
-    ),
-    Column(
-        "documents_in_ten",
-        REAL,
-        comment="Mean of the documents among a group's first ten chunks; NULL without chunks.",
-    ),
-    Column("tie_order", TEXT, comment="input if its order breaks ties in scores; NULL where item ids do, descending."),
-    Column("stored_by", TEXT, comment="Role of Postgres that stored it; NULL in SQLite, and where that is unknown."),
-    Column(
-        "groups_share",
-        TEXT,
-        comment="Share of the groups that it keeps, chosen by a hash of their ids; NULL for all.",
-    ),
+    "One row per run: one system's ranked items for the groups of a dataset.",
+    _number("Number of the run, never used twice."),
+    _refers("dataset_id", "datasets", "Dataset of the run."),
+    _given("name", TEXT, "Name of the run, unique in its dataset."),
+    _given("digest", TEXT, "Digest of all (group, item, score), independent of their order."),
+    _given("created_at_utc", TEXT, "When the run was made or stored, ISO 8601 in UTC; orders runs."),
+    _maybe("source", TEXT, "Where the run came from, such as a file name."),
+    _maybe("git_commit", TEXT, "Commit of the code that made the run."),
+    _given("parameters", JsonText, "JSON object of the parameters given with the run."),
+    _given("tags", JsonText, "JSON object of the tags of the run; tags may change."),
+    _given("n_groups", COUNT, "How many groups the run ranks items for."),
+    _given("n_items", COUNT, "How many items the run ranks, over all groups."),
+    _given("dataset", TEXT, "Name of the dataset, as datasets has it.", server_default=""),
+    _maybe("sampled", TEXT, "Sampled negatives that its items are among, as 100/50000; NULL where all were ranked."),
+    _maybe("sample_digest", TEXT, "Digest of all (group, item) of a sampled run; NULL of others."),
+    _maybe("collapsed", TEXT, "How chunks became documents: max, first or sum; NULL where its items are its own."),
+    _maybe("documents_in_ten", REAL, "Mean of the documents among a group's first ten chunks; NULL without chunks."),
+    _maybe("tie_order", TEXT, "input if its order breaks ties in scores; NULL where item ids do, descending."),
+    _maybe("stored_by", TEXT, "Role of Postgres that stored it; NULL in SQLite, and where that is unknown."),
+    _maybe("groups_share", TEXT, "Share of the groups that it keeps, chosen by a hash of their ids; NULL for all."),
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
-    comment="One row per run: one system's ranked items for the groups of a dataset.",
     sqlite_autoincrement=True,
 )
 Index(None, runs.c.name)
 Index(None, runs.c.dataset_id, runs.c.digest)
 
-prunings = Table(
+prunings = _table(
     "prunings",
-    metadata,
-    Column(
-        "run_id",
-        IDENTIFIER,
-        ForeignKey("runs.id"),
-        primary_key=True,
-        autoincrement=False,
-        comment="Run without its items.",
-    ),
-    Column("created_at_utc", TEXT, nullable=False, comment="When it was pruned last, ISO 8601 in UTC."),
-    Column("summaries_only", Boolean, nullable=False, comment="Whether the results of its groups are gone, too."),
-    Column("packed_group_ids", BYTES, nullable=False, comment="The groups it has, int64; see evaluations."),
-    Column(
+    "One row per pruned run: its items are gone, its means are kept.",
+    _refers("run_id", "runs", "Run without its items.", primary_key=True, autoincrement=False),
+    _given("created_at_utc", TEXT, "When it was pruned last, ISO 8601 in UTC."),
+    _given("summaries_only", Boolean, "Whether the results of its groups are gone, too."),
+    _given("packed_group_ids", BYTES, "The groups it has, int64; see evaluations."),
+    _maybe(
         "kept_share",
         REAL,
-        comment="Share of the groups whose items were stored, by a hash of their keys: 0 for none; NULL where all "
+        "Share of the groups whose items were stored, by a hash of their keys: 0 for none; NULL where all "
         "were, and are gone.",
     ),
-    comment="One row per pruned run: its items are gone, its means are kept.",
 )
 
-ranked_lists = Table(
+ranked_lists = _table(
     "ranked_lists",
-    metadata,
-    Column("run_id", IDENTIFIER, nullable=False, comment="Run of the list."),
-    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the list."),
-    Column("item_keys", KEY_LIST, nullable=False, comment="The items, best first: an array, on SQLite as JSON text."),
-    Column("scores", NUMBER_LIST, nullable=False, comment="The score of each item, in the same order."),
+    "One row per group of a run: all its items and scores in rank order.",
+    _given("run_id", IDENTIFIER, "Run of the list."),
+    _given("group_id", IDENTIFIER, "Group of the list."),
+    _given("item_keys", KEY_LIST, "The items, best first: an array, on SQLite as JSON text."),
+    _given("scores", NUMBER_LIST, "The score of each item, in the same order."),
     PrimaryKeyConstraint("run_id", "group_id"),
-    comment="One row per group of a run: all its items and scores in rank order.",
 )
 
-metrics = Table(
+metrics = _table(
     "metrics",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the metric."),
-    Column("text", TEXT, nullable=False, comment="The metric's canonical text form, unique."),
+    "One row per metric definition that some run was evaluated under.",
+    _number("Number of the metric."),
+    _given("text", TEXT, "The metric's canonical text form, unique."),
     UniqueConstraint("text"),
-    comment="One row per metric definition that some run was evaluated under.",
 )
 
-evaluations = Table(
+evaluations = _table(
     "evaluations",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the evaluation."),
-    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that was evaluated."),
-    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels it was held to."),
-    Column("metric_id", IDENTIFIER, ForeignKey("metrics.id"), nullable=False, comment="Metric that was computed."),
-    Column("mean", REAL, comment="The metric over all its groups; NULL where no group has a value."),
-    Column(
-        "worst_mean", REAL, comment="The mean if all ties in scores fell for the worst; NULL where there is no mean."
-    ),
-    Column("best_mean", REAL, comment="The mean if all ties in scores fell for the best; NULL where there is no mean."),
-    Column("std_dev", REAL, comment="Sample standard deviation of the groups' values; NULL below two values."),
-    Column("n_groups", COUNT, nullable=False, comment="How many groups are in the mean."),
-    Column("n_missing", COUNT, nullable=False, comment="How many groups have labels that the run has no items for."),
-    Column("n_undefined", COUNT, nullable=False, comment="How many groups the metric is undefined for."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the evaluation was stored, ISO 8601 in UTC."),
-    Column(
-        "requested_as", TEXT, comment="The text that the metric was asked for by; NULL where that is its canonical one."
-    ),
-    Column("run", TEXT, nullable=False, comment="Name of the run, as runs has it."),
-    Column("dataset", TEXT, nullable=False, comment="Name of the dataset of the run."),
-    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
-    Column("judge", TEXT, nullable=False, comment="Who gave the labels, as label_sets has it."),
-    Column("run_created_at_utc", TEXT, nullable=False, comment="When the run was made, as runs has it."),
-    Column("dataset_id", IDENTIFIER, nullable=False, comment="Dataset of the run."),
-    Column("label_set_version", COUNT, nullable=False, comment="Version of the labels."),
-    Column("packed_group_ids", BYTES, comment="The groups of packed_values, int64; the first if each is one more."),
-    Column("packed_values", BYTES, comment="All group results again, by group id, float64, to be read at once."),
+    "One row per run, label set and metric: the metric's mean and what it rests on.",
+    _number("Number of the evaluation."),
+    _refers("run_id", "runs", "Run that was evaluated."),
+    _refers("label_set_id", "label_sets", "Labels it was held to."),
+    _refers("metric_id", "metrics", "Metric that was computed."),
+    _maybe("mean", REAL, "The metric over all its groups; NULL where no group has a value."),
+    _maybe("worst_mean", REAL, "The mean if all ties in scores fell for the worst; NULL where there is no mean."),
+    _maybe("best_mean", REAL, "The mean if all ties in scores fell for the best; NULL where there is no mean."),
+    _maybe("std_dev", REAL, "Sample standard deviation of the groups' values; NULL below two values."),
+    _given("n_groups", COUNT, "How many groups are in the mean."),
+    _given("n_missing", COUNT, "How many groups have labels that the run has no items for."),
+    _given("n_undefined", COUNT, "How many groups the metric is undefined for."),
+    _given("created_at_utc", TEXT, "When the evaluation was stored, ISO 8601 in UTC."),
+    _maybe("requested_as", TEXT, "The text that the metric was asked for by; NULL where that is its canonical one."),
+    _given("run", TEXT, "Name of the run, as runs has it."),
+    _given("dataset", TEXT, "Name of the dataset of the run."),
+    _given("metric", TEXT, "The metric's canonical text form."),
+    _given("judge", TEXT, "Who gave the labels, as label_sets has it."),
+    _given("run_created_at_utc", TEXT, "When the run was made, as runs has it."),
+    _given("dataset_id", IDENTIFIER, "Dataset of the run."),
+    _given("label_set_version", COUNT, "Version of the labels."),
+    _maybe("packed_group_ids", BYTES, "The groups of packed_values, int64; the first if each is one more."),
+    _maybe("packed_values", BYTES, "All group results again, by group id, float64, to be read at once."),
     UniqueConstraint("run_id", "label_set_id", "metric_id"),
     CheckConstraint("n_groups >= 0 AND n_missing >= 0 AND n_undefined >= 0", name="counts"),
     CheckConstraint("abs(mean) <= 1.7e308", name="mean_finite"),
-    comment="One row per run, label set and metric: the metric's mean and what it rests on.",
 )
 Index(None, evaluations.c.run, evaluations.c.metric)
 
-group_results = Table(
+group_results = _table(
     "group_results",
-    metadata,
-    Column("evaluation_id", IDENTIFIER, nullable=False, comment="Evaluation of the result."),
-    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the result."),
-    Column("value", REAL, comment="The metric's value for the group; NULL where it is undefined."),
-    Column("dcg", REAL, comment="Discounted cumulative gain of the group, where the metric has one."),
-    Column("ideal_dcg", REAL, comment="The best discounted cumulative gain possible, where the metric has one."),
-    Column("undefined_reason", TEXT, comment="Why the value is undefined; NULL where it is defined."),
+    "One row per group of an evaluation: the metric's value for this group.",
+    _given("evaluation_id", IDENTIFIER, "Evaluation of the result."),
+    _given("group_id", IDENTIFIER, "Group of the result."),
+    _maybe("value", REAL, "The metric's value for the group; NULL where it is undefined."),
+    _maybe("dcg", REAL, "Discounted cumulative gain of the group, where the metric has one."),
+    _maybe("ideal_dcg", REAL, "The best discounted cumulative gain possible, where the metric has one."),
+    _maybe("undefined_reason", TEXT, "Why the value is undefined; NULL where it is defined."),
     PrimaryKeyConstraint("evaluation_id", "group_id"),
     CheckConstraint("(value IS NULL) = (undefined_reason IS NOT NULL)", name="undefined_has_reason"),
     CheckConstraint("abs(value) <= 1.7e308", name="value_finite"),
-    comment="One row per group of an evaluation: the metric's value for this group.",
     sqlite_with_rowid=False,
 )
 
-paired_sums = Table(
+paired_sums = _table(
     "paired_sums",
-    metadata,
-    Column(
-        "evaluation_id",
-        IDENTIFIER,
-        ForeignKey("evaluations.id"),
-        nullable=False,
-        comment="Evaluation of the candidate.",
-    ),
-    Column("baseline_run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run it was compared with."),
-    Column("n_groups", COUNT, nullable=False, comment="How many groups have a value in both runs."),
-    Column("baseline_mean", REAL, nullable=False, comment="Mean of the baseline over these groups; 0 without any."),
-    Column("delta", REAL, nullable=False, comment="Mean of candidate minus baseline over them; 0 without any."),
-    Column("m2", REAL, nullable=False, comment="Sum of the squared distances of the differences from delta."),
-    Column("m3", REAL, nullable=False, comment="Sum of the cubes of these distances."),
-    Column("wins", COUNT, nullable=False, comment="How many groups have a greater value in the candidate."),
-    Column("losses", COUNT, nullable=False, comment="How many groups have a smaller value in the candidate."),
-    Column("only_in_baseline", COUNT, nullable=False, comment="How many groups have a value in the baseline only."),
-    Column("only_in_candidate", COUNT, nullable=False, comment="How many groups have a value in the candidate only."),
-    Column("n_undefined", COUNT, nullable=False, comment="How many groups have a value in neither."),
-    Column("details", JsonText, nullable=False, comment="JSON object of the same sums by slice, and of clusters."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When they were stored, ISO 8601 in UTC."),
+    "One row per evaluation of a run stored as sums and its baseline: the sums of the groups' differences.",
+    _refers("evaluation_id", "evaluations", "Evaluation of the candidate."),
+    _refers("baseline_run_id", "runs", "Run it was compared with."),
+    _given("n_groups", COUNT, "How many groups have a value in both runs."),
+    _given("baseline_mean", REAL, "Mean of the baseline over these groups; 0 without any."),
+    _given("delta", REAL, "Mean of candidate minus baseline over them; 0 without any."),
+    _given("m2", REAL, "Sum of the squared distances of the differences from delta."),
+    _given("m3", REAL, "Sum of the cubes of these distances."),
+    _given("wins", COUNT, "How many groups have a greater value in the candidate."),
+    _given("losses", COUNT, "How many groups have a smaller value in the candidate."),
+    _given("only_in_baseline", COUNT, "How many groups have a value in the baseline only."),
+    _given("only_in_candidate", COUNT, "How many groups have a value in the candidate only."),
+    _given("n_undefined", COUNT, "How many groups have a value in neither."),
+    _given("details", JsonText, "JSON object of the same sums by slice, and of clusters."),
+    _given("created_at_utc", TEXT, "When they were stored, ISO 8601 in UTC."),
     PrimaryKeyConstraint("evaluation_id", "baseline_run_id"),
     CheckConstraint("n_groups >= 0 AND wins >= 0 AND losses >= 0 AND wins + losses <= n_groups", name="counts"),
     CheckConstraint("m2 >= 0 AND m2 <= 1.7e308 AND abs(delta) <= 1.7e308", name="finite"),
-    comment="One row per evaluation of a run stored as sums and its baseline: the sums of the groups' differences.",
 )
 Index(None, paired_sums.c.baseline_run_id)
 
-coverages = Table(
+coverages = _table(
     "coverages",
-    metadata,
-    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run."),
-    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels."),
-    Column("cutoff", COUNT, nullable=False, comment="How many items from the top of each list; 0 for the whole list."),
-    Column("judged_share", REAL, nullable=False, comment="Which share of those items has a label, from 0 to 1."),
+    "One row per run, label set and cutoff: how much of what the run ranks has a label.",
+    _refers("run_id", "runs", "Run."),
+    _refers("label_set_id", "label_sets", "Labels."),
+    _given("cutoff", COUNT, "How many items from the top of each list; 0 for the whole list."),
+    _given("judged_share", REAL, "Which share of those items has a label, from 0 to 1."),
     PrimaryKeyConstraint("run_id", "label_set_id", "cutoff"),
     CheckConstraint("cutoff >= 0", name="cutoff"),
     CheckConstraint("judged_share >= 0 AND judged_share <= 1", name="judged_share"),
-    comment="One row per run, label set and cutoff: how much of what the run ranks has a label.",
 )
 
-aliases = Table(
+aliases = _table(
     "aliases",
-    metadata,
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
-    Column("name", TEXT, nullable=False, comment="Name of the alias, without the @ that references put before it."),
-    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that the alias stands for."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the alias was made, ISO 8601 in UTC."),
-    Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
+    "One row per alias of a dataset: a name such as baseline that may move from run to run.",
+    _refers("dataset_id", "datasets", "Dataset of the alias."),
+    _given("name", TEXT, "Name of the alias, without the @ that references put before it."),
+    _refers("run_id", "runs", "Run that the alias stands for."),
+    _given("created_at_utc", TEXT, "When the alias was made, ISO 8601 in UTC."),
+    _given("updated_at_utc", TEXT, "When the alias was last pointed at a run."),
     PrimaryKeyConstraint("dataset_id", "name"),
-    comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
 )
 
-alias_moves = Table(
+alias_moves = _table(
     "alias_moves",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the move."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
-    Column("alias", TEXT, nullable=False, comment="Name of the alias, without the @."),
-    Column(
-        "run_id",
-        IDENTIFIER,
-        ForeignKey("runs.id"),
-        comment="Run it was pointed at; NULL once that run or the alias is deleted.",
-    ),
-    Column("run", TEXT, comment="Name of the run at that time; NULL where the alias was deleted."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the alias was moved, ISO 8601 in UTC."),
-    comment="One row per move of an alias: the run that it was pointed at, or that it was deleted.",
+    "One row per move of an alias: the run that it was pointed at, or that it was deleted.",
+    _number("Number of the move."),
+    _refers("dataset_id", "datasets", "Dataset of the alias."),
+    _given("alias", TEXT, "Name of the alias, without the @."),
+    _refers("run_id", "runs", "Run it was pointed at; NULL once that run or the alias is deleted.", nullable=True),
+    _maybe("run", TEXT, "Name of the run at that time; NULL where the alias was deleted."),
+    _given("created_at_utc", TEXT, "When the alias was moved, ISO 8601 in UTC."),
 )
 
-decisions = Table(
+decisions = _table(
     "decisions",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the decision."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of both runs."),
-    Column(
-        "baseline_run_id",
-        IDENTIFIER,
-        ForeignKey("runs.id"),
-        comment="Baseline; NULL of several runs, and once it is deleted.",
-    ),
-    Column(
-        "candidate_run_id",
-        IDENTIFIER,
-        ForeignKey("runs.id"),
-        comment="Candidate; NULL of several runs, and once it is deleted.",
-    ),
-    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
-    Column("candidate_run", TEXT, nullable=False, comment="Name of the candidate at that time."),
-    Column("baseline_alias", TEXT, comment="Alias that the baseline was given by; NULL where by another reference."),
-    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
-    Column("label_set_id", IDENTIFIER, ForeignKey("label_sets.id"), nullable=False, comment="Labels of both runs."),
-    Column("scope", TEXT, nullable=False, comment="What the decision speaks about, such as the population of groups."),
-    Column("margin", REAL, comment="Loss that was allowed; NULL where the scope needs none."),
-    Column("delta", REAL, comment="Candidate minus baseline; NULL where undefined."),
-    Column("ci_low", REAL, comment="Lower end of the confidence interval of delta."),
-    Column("ci_high", REAL, comment="Upper end of the confidence interval of delta."),
-    Column("alpha", REAL, comment="Error probability that the interval allows."),
-    Column("decision", TEXT, nullable=False, comment="pass, fail or inconclusive."),
-    Column("reason", TEXT, nullable=False, comment="Why, in one sentence."),
-    Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
-    Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
-    Column(
+    "One row per decision of a gate, and who overrode it with which reason.",
+    _number("Number of the decision."),
+    _refers("dataset_id", "datasets", "Dataset of both runs."),
+    _refers("baseline_run_id", "runs", "Baseline; NULL of several runs, and once it is deleted.", nullable=True),
+    _refers("candidate_run_id", "runs", "Candidate; NULL of several runs, and once it is deleted.", nullable=True),
+    _given("baseline_run", TEXT, "Name of the baseline at that time."),
+    _given("candidate_run", TEXT, "Name of the candidate at that time."),
+    _maybe("baseline_alias", TEXT, "Alias that the baseline was given by; NULL where by another reference."),
+    _given("metric", TEXT, "The metric's canonical text form."),
+    _refers("label_set_id", "label_sets", "Labels of both runs."),
+    _given("scope", TEXT, "What the decision speaks about, such as the population of groups."),
+    _maybe("margin", REAL, "Loss that was allowed; NULL where the scope needs none."),
+    _maybe("delta", REAL, "Candidate minus baseline; NULL where undefined."),
+    _maybe("ci_low", REAL, "Lower end of the confidence interval of delta."),
+    _maybe("ci_high", REAL, "Upper end of the confidence interval of delta."),
+    _maybe("alpha", REAL, "Error probability that the interval allows."),
+    _given("decision", TEXT, "pass, fail or inconclusive."),
+    _given("reason", TEXT, "Why, in one sentence."),
+    _maybe("acknowledged_reason", TEXT, "Why someone overrode the decision; NULL where nobody did."),
+    _maybe("acknowledged_by", TEXT, "Who overrode the decision; NULL where nobody did."),
+    _given("created_at_utc", TEXT, "When the decision was made, ISO 8601 in UTC."),
+    _maybe(
         "repeats",
         JsonText,
-        comment="JSON object: ids of the runs of baseline and candidate where one has several; NULL of two runs.",
+        "JSON object: ids of the runs of baseline and candidate where one has several; NULL of two runs.",
     ),
-    Column(
-        "unjudged",
-        TEXT,
-        comment="What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
-    ),
-    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
-    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
-    Column("checked_by", TEXT, comment="Who answered the sample that checks the judge; NULL where nobody did."),
-    Column("budget", REAL, comment="Chance of any false PASS, or FAIL, that its looks share; NULL without a budget."),
-    Column("looks", COUNT, comment="How many looks share the budget; NULL where there is no end, or no budget."),
-    Column("look", COUNT, comment="Which look it is at the baseline's lists, from 1; NULL without a budget."),
-    Column("baseline_lists", JsonText, comment="JSON object that knows the baseline's lists; NULL without a budget."),
-    Column("question", TEXT, comment="Digest of the question: runs, labels and rules; NULL of older decisions."),
+    _maybe("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
+    _maybe("delta_low", REAL, "Least delta that unjudged items left open; NULL where that is not known."),
+    _maybe("delta_high", REAL, "Greatest delta that unjudged items left open; NULL where that is not known."),
+    _maybe("checked_by", TEXT, "Who answered the sample that checks the judge; NULL where nobody did."),
+    _maybe("budget", REAL, "Chance of any false PASS, or FAIL, that its looks share; NULL without a budget."),
+    _maybe("looks", COUNT, "How many looks share the budget; NULL where there is no end, or no budget."),
+    _maybe("look", COUNT, "Which look it is at the baseline's lists, from 1; NULL without a budget."),
+    _maybe("baseline_lists", JsonText, "JSON object that knows the baseline's lists; NULL without a budget."),
+    _maybe("question", TEXT, "Digest of the question: runs, labels and rules; NULL of older decisions."),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
-    comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,
 )
 
-policies = Table(
+policies = _table(
     "policies",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the policy."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the alias."),
-    Column("alias", TEXT, nullable=False, comment="Name of the alias, without the @."),
-    Column("rules", JsonText, nullable=False, comment="JSON object: the rules of a gate, by option."),
-    Column("set_by", TEXT, nullable=False, comment="Who set them."),
-    Column("set_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
-    comment="One row per time that somebody set the rules of the gates against an alias; the latest is in force.",
+    "One row per time that somebody set the rules of the gates against an alias; the latest is in force.",
+    _number("Number of the policy."),
+    _refers("dataset_id", "datasets", "Dataset of the alias."),
+    _given("alias", TEXT, "Name of the alias, without the @."),
+    _given("rules", JsonText, "JSON object: the rules of a gate, by option."),
+    _given("set_by", TEXT, "Who set them."),
+    _given("set_at_utc", TEXT, "When that was, ISO 8601 in UTC."),
     sqlite_autoincrement=True,
 )
 
-budget_resets = Table(
+budget_resets = _table(
     "budget_resets",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the reset."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the baseline."),
-    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
-    Column(
-        "baseline_lists",
-        JsonText,
-        nullable=False,
-        comment="JSON object that knows the baseline's lists; {} since budgets belong to aliases.",
+    "One row per time that somebody began a budget anew: looks at an alias that no longer count.",
+    _number("Number of the reset."),
+    _refers("dataset_id", "datasets", "Dataset of the baseline."),
+    _given("baseline_run", TEXT, "Name of the baseline at that time."),
+    _given(
+        "baseline_lists", JsonText, "JSON object that knows the baseline's lists; {} since budgets belong to aliases."
     ),
-    Column("reason", TEXT, nullable=False, comment="Why they no longer count."),
-    Column("reset_by", TEXT, nullable=False, comment="Who said so."),
-    Column("after_decision_id", IDENTIFIER, nullable=False, comment="Last decision that no longer counts."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
-    Column("alias", TEXT, comment="Alias of the budget; NULL of older resets."),
-    comment="One row per time that somebody began a budget anew: looks at an alias that no longer count.",
+    _given("reason", TEXT, "Why they no longer count."),
+    _given("reset_by", TEXT, "Who said so."),
+    _given("after_decision_id", IDENTIFIER, "Last decision that no longer counts."),
+    _given("created_at_utc", TEXT, "When that was, ISO 8601 in UTC."),
+    _maybe("alias", TEXT, "Alias of the budget; NULL of older resets."),
     sqlite_autoincrement=True,
 )
 
-seals = Table(
+seals = _table(
     "seals",
-    metadata,
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), primary_key=True, comment="Dataset."),
-    Column("is_sealed", Boolean, nullable=False, comment="Whether only gates read it; else it is an open part."),
-    Column("budget", REAL, comment="Chance of any false PASS over all looks; NULL of an open part."),
-    Column("looks", COUNT, comment="How many looks share the budget; NULL where there is no end."),
-    Column("split", JsonText, comment="JSON object: other part, share, cluster, key; NULL where nothing was split."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When it was sealed or split, ISO 8601 in UTC."),
-    Column("metric", TEXT, comment="The metric of all its gates; NULL of an open part, and before a move."),
-    Column("margin", REAL, comment="The drop that all its gates allow; NULL where metric is."),
-    Column("baseline_run", TEXT, comment="Name of the baseline of all its gates; NULL where each gate names one."),
-    comment="One row per open part of a split dataset, or the one row of a sealed database.",
+    "One row per open part of a split dataset, or the one row of a sealed database.",
+    _refers("dataset_id", "datasets", "Dataset.", primary_key=True),
+    _given("is_sealed", Boolean, "Whether only gates read it; else it is an open part."),
+    _maybe("budget", REAL, "Chance of any false PASS over all looks; NULL of an open part."),
+    _maybe("looks", COUNT, "How many looks share the budget; NULL where there is no end."),
+    _maybe("split", JsonText, "JSON object: other part, share, cluster, key; NULL where nothing was split."),
+    _given("created_at_utc", TEXT, "When it was sealed or split, ISO 8601 in UTC."),
+    _maybe("metric", TEXT, "The metric of all its gates; NULL of an open part, and before a move."),
+    _maybe("margin", REAL, "The drop that all its gates allow; NULL where metric is."),
+    _maybe("baseline_run", TEXT, "Name of the baseline of all its gates; NULL where each gate names one."),
 )
 
-texts = Table(
+texts = _table(
     "texts",
-    metadata,
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the text."),
-    Column("group_id", IDENTIFIER, nullable=False, comment="Group of the text; 0 for an item in every group."),
-    Column("item_key", TEXT, nullable=False, comment="Item of the text; empty for the group itself."),
-    Column("text", TEXT, comment="Text of the query, or of the item; NULL where none was given."),
-    Column("title", TEXT, comment="Title; NULL where none was given."),
-    Column("url", TEXT, comment="Where to find it, as it was given; NULL where nothing was given."),
+    "One row per text: of a group, of an item in every group, or of an item in one group.",
+    _refers("dataset_id", "datasets", "Dataset of the text."),
+    _given("group_id", IDENTIFIER, "Group of the text; 0 for an item in every group."),
+    _given("item_key", TEXT, "Item of the text; empty for the group itself."),
+    _maybe("text", TEXT, "Text of the query, or of the item; NULL where none was given."),
+    _maybe("title", TEXT, "Title; NULL where none was given."),
+    _maybe("url", TEXT, "Where to find it, as it was given; NULL where nothing was given."),
     PrimaryKeyConstraint("dataset_id", "group_id", "item_key"),
     CheckConstraint("group_id > 0 OR item_key <> ''", name="of_something"),
-    comment="One row per text: of a group, of an item in every group, or of an item in one group.",
 )
 
-suite_datasets = Table(
+suite_datasets = _table(
     "suite_datasets",
-    metadata,
-    Column("suite", TEXT, nullable=False, comment="Name of the suite."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset that belongs to it."),
-    Column("place", IDENTIFIER, nullable=False, comment="Place of the dataset in the suite, from 0."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the suite was made, ISO 8601 in UTC."),
+    "One row per dataset of a suite: named datasets that are looked at together.",
+    _given("suite", TEXT, "Name of the suite."),
+    _refers("dataset_id", "datasets", "Dataset that belongs to it."),
+    _given("place", IDENTIFIER, "Place of the dataset in the suite, from 0."),
+    _given("created_at_utc", TEXT, "When the suite was made, ISO 8601 in UTC."),
     PrimaryKeyConstraint("suite", "dataset_id"),
-    comment="One row per dataset of a suite: named datasets that are looked at together.",
 )
 
-suite_decisions = Table(
+suite_decisions = _table(
     "suite_decisions",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the decision."),
-    Column("suite", TEXT, nullable=False, comment="Name of the suite at that time."),
-    Column("baseline", TEXT, nullable=False, comment="System to be replaced: the name of its runs, or a tag."),
-    Column("candidate", TEXT, nullable=False, comment="System to replace it."),
-    Column("by_tag", TEXT, comment="Tag whose value is the system; NULL where it is the name of its runs."),
-    Column(
-        "runs",
-        JsonText,
-        nullable=False,
-        comment="JSON object by dataset: version of the labels, ids of the runs of baseline and candidate.",
+    "One row per decision of a gate on a suite, and who overrode it with which reason.",
+    _number("Number of the decision."),
+    _given("suite", TEXT, "Name of the suite at that time."),
+    _given("baseline", TEXT, "System to be replaced: the name of its runs, or a tag."),
+    _given("candidate", TEXT, "System to replace it."),
+    _maybe("by_tag", TEXT, "Tag whose value is the system; NULL where it is the name of its runs."),
+    _given(
+        "runs", JsonText, "JSON object by dataset: version of the labels, ids of the runs of baseline and candidate."
     ),
-    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
-    Column("margin", REAL, nullable=False, comment="Loss that the macro mean was allowed."),
-    Column("dataset_margin", REAL, comment="Loss that each dataset was allowed; NULL where nobody asked."),
-    Column("delta", REAL, comment="Candidate minus baseline, the macro mean; NULL where undefined."),
-    Column("ci_low", REAL, comment="Lower bound of delta that decided."),
-    Column("ci_high", REAL, comment="Upper bound of delta that decided."),
-    Column("alpha", REAL, comment="Error probability that FAIL allows."),
-    Column("decision", TEXT, nullable=False, comment="pass, fail or inconclusive."),
-    Column("reason", TEXT, nullable=False, comment="Why, in one sentence."),
-    Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
-    Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
-    Column(
-        "unjudged",
-        TEXT,
-        comment="What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
-    ),
-    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
-    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
-    Column(
+    _given("metric", TEXT, "The metric's canonical text form."),
+    _given("margin", REAL, "Loss that the macro mean was allowed."),
+    _maybe("dataset_margin", REAL, "Loss that each dataset was allowed; NULL where nobody asked."),
+    _maybe("delta", REAL, "Candidate minus baseline, the macro mean; NULL where undefined."),
+    _maybe("ci_low", REAL, "Lower bound of delta that decided."),
+    _maybe("ci_high", REAL, "Upper bound of delta that decided."),
+    _maybe("alpha", REAL, "Error probability that FAIL allows."),
+    _given("decision", TEXT, "pass, fail or inconclusive."),
+    _given("reason", TEXT, "Why, in one sentence."),
+    _maybe("acknowledged_reason", TEXT, "Why someone overrode the decision; NULL where nobody did."),
+    _maybe("acknowledged_by", TEXT, "Who overrode the decision; NULL where nobody did."),
+    _given("created_at_utc", TEXT, "When the decision was made, ISO 8601 in UTC."),
+    _maybe("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
+    _maybe("delta_low", REAL, "Least delta that unjudged items left open; NULL where that is not known."),
+    _maybe("delta_high", REAL, "Greatest delta that unjudged items left open; NULL where that is not known."),
+    _given(
         "judge",
         TEXT,
-        nullable=False,
+        "Who gave the labels; empty for the judge that counts unless another is named.",
         server_default="",
-        comment="Who gave the labels; empty for the judge that counts unless another is named.",
     ),
-    Column("question", TEXT, comment="Digest of the question: runs, labels and rules; NULL of older decisions."),
+    _maybe("question", TEXT, "Digest of the question: runs, labels and rules; NULL of older decisions."),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
-    comment="One row per decision of a gate on a suite, and who overrode it with which reason.",
     sqlite_autoincrement=True,
 )
 
-designs = Table(
+designs = _table(
     "designs",
-    metadata,
-    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the design, in all datasets."),
-    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the items."),
-    Column("number", COUNT, nullable=False, comment="1 for the dataset's first design, 2 for the next, and so on."),
-    Column(
-        "label_set_id",
-        IDENTIFIER,
-        ForeignKey("label_sets.id"),
-        nullable=False,
-        comment="Labels of the judge that is to be checked; their ideal is frozen.",
+    "One row per design: a sample of items, drawn to check a judge on the differences of runs.",
+    _number("Number of the design, in all datasets."),
+    _refers("dataset_id", "datasets", "Dataset of the items."),
+    _given("number", COUNT, "1 for the dataset's first design, 2 for the next, and so on."),
+    _refers("label_set_id", "label_sets", "Labels of the judge that is to be checked; their ideal is frozen."),
+    _maybe("checked_by", TEXT, "Who graded the drawn items; NULL before the first answer."),
+    _given("metric", TEXT, "The metric's canonical text form."),
+    _given("n_looks", COUNT, "How many looks are planned; they share the level of a verdict."),
+    _given("look", COUNT, "The look that is drawn now, from 1."),
+    _given("planned_budget", COUNT, "How many items all looks are to draw, on average."),
+    _given("budget", COUNT, "How many items were to be drawn up to this look, on average."),
+    _given("seed", TEXT, "Key of the hash that gives each item its random number for good."),
+    _given("not_tuned", Boolean, "Whether what is newer was said not to depend on answers."),
+    _maybe("greatest_grade", REAL, "Greatest grade that people may give; NULL where it is the judge's."),
+    _given("created_at_utc", TEXT, "When it was drawn first, ISO 8601 in UTC."),
+    _maybe("answered_after_run_id", IDENTIFIER, "Newest run before the first answer; NULL without an answer."),
+    _maybe(
+        "answered_after_label_set_id", IDENTIFIER, "Newest label set before the first answer; NULL without an answer."
     ),
-    Column("checked_by", TEXT, comment="Who graded the drawn items; NULL before the first answer."),
-    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
-    Column("n_looks", COUNT, nullable=False, comment="How many looks are planned; they share the level of a verdict."),
-    Column("look", COUNT, nullable=False, comment="The look that is drawn now, from 1."),
-    Column("planned_budget", COUNT, nullable=False, comment="How many items all looks are to draw, on average."),
-    Column("budget", COUNT, nullable=False, comment="How many items were to be drawn up to this look, on average."),
-    Column("seed", TEXT, nullable=False, comment="Key of the hash that gives each item its random number for good."),
-    Column("not_tuned", Boolean, nullable=False, comment="Whether what is newer was said not to depend on answers."),
-    Column("greatest_grade", REAL, comment="Greatest grade that people may give; NULL where it is the judge's."),
-    Column("created_at_utc", TEXT, nullable=False, comment="When it was drawn first, ISO 8601 in UTC."),
-    Column("answered_after_run_id", IDENTIFIER, comment="Newest run before the first answer; NULL without an answer."),
-    Column(
-        "answered_after_label_set_id",
-        IDENTIFIER,
-        comment="Newest label set before the first answer; NULL without an answer.",
-    ),
-    Column(
+    _given(
         "kind",
         TEXT,
-        nullable=False,
+        "What it is for: judge or holes, of whole queries; items: single items, drawn by an older version.",
         server_default="items",
-        comment="What it is for: judge or holes, of whole queries; items: single items, drawn by an older version.",
     ),
     UniqueConstraint("dataset_id", "number"),
     CheckConstraint("number >= 1 AND budget >= 1 AND planned_budget >= budget", name="counts"),
     CheckConstraint("look >= 1 AND look <= n_looks", name="looks"),
     CheckConstraint("abs(greatest_grade) <= 1.7e308", name="greatest_grade_finite"),
-    comment="One row per design: a sample of items, drawn to check a judge on the differences of runs.",
     sqlite_autoincrement=True,
 )
 
-design_runs = Table(
+design_runs = _table(
     "design_runs",
-    metadata,
-    Column("design_id", IDENTIFIER, ForeignKey("designs.id"), nullable=False, comment="Design of the run."),
-    Column("place", COUNT, nullable=False, comment="0 for the baseline, 1 for the first candidate, and so on."),
-    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), comment="The run; NULL once it is deleted."),
-    Column("run", TEXT, nullable=False, comment="Name of the run at that time."),
+    "One row per run of a design: the baseline, and each candidate.",
+    _refers("design_id", "designs", "Design of the run."),
+    _given("place", COUNT, "0 for the baseline, 1 for the first candidate, and so on."),
+    _refers("run_id", "runs", "The run; NULL once it is deleted.", nullable=True),
+    _given("run", TEXT, "Name of the run at that time."),
     PrimaryKeyConstraint("design_id", "place"),
     CheckConstraint("place >= 0", name="place_from_0"),
-    comment="One row per run of a design: the baseline, and each candidate.",
 )
 
-drawn_items = Table(
+drawn_items = _table(
     "drawn_items",
-    metadata,
-    Column("design_id", IDENTIFIER, ForeignKey("designs.id"), nullable=False, comment="Design that drew the item."),
-    Column("group_id", IDENTIFIER, ForeignKey("groups.id"), nullable=False, comment="Group of the item."),
-    Column("item_key", TEXT, nullable=False, comment="The item."),
-    Column(
+    "One row per item that a design drew or that is kept apart, with the grade that people gave it.",
+    _refers("design_id", "designs", "Design that drew the item."),
+    _refers("group_id", "groups", "Group of the item."),
+    _given("item_key", TEXT, "The item."),
+    _maybe(
         "probability",
         REAL,
-        comment="With which probability it was drawn; NULL of an item that was not drawn, whose grade is kept apart.",
+        "With which probability it was drawn; NULL of an item that was not drawn, whose grade is kept apart.",
     ),
-    Column("grade", REAL, comment="What people graded it; NULL before they did."),
-    Column("answered_at_utc", TEXT, comment="When the grade was stored, ISO 8601 in UTC; NULL before that."),
-    Column(
+    _maybe("grade", REAL, "What people graded it; NULL before they did."),
+    _maybe("answered_at_utc", TEXT, "When the grade was stored, ISO 8601 in UTC; NULL before that."),
+    _maybe(
         "answered_after_run_id",
         IDENTIFIER,
-        comment="Newest run before the grade was stored; NULL before that, and of older answers.",
+        "Newest run before the grade was stored; NULL before that, and of older answers.",
     ),
     PrimaryKeyConstraint("design_id", "group_id", "item_key"),
     CheckConstraint("probability > 0 AND probability <= 1", name="probability"),
     CheckConstraint("abs(grade) <= 1.7e308", name="grade_finite"),
     CheckConstraint("(grade IS NULL) = (answered_at_utc IS NULL)", name="answered"),
     CheckConstraint("probability IS NOT NULL OR grade IS NOT NULL", name="kept_apart"),
-    comment="One row per item that a design drew or that is kept apart, with the grade that people gave it.",
 )

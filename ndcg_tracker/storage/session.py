@@ -1,14 +1,16 @@
-"""The connection of one transaction, with a cache of what was read on it."""
+"""The connection of one transaction, with a cache of what was read on it, and what it has created."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
 
+from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Bulk,
 )
@@ -25,16 +27,60 @@ FEW = 500
 """Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
 
 
+@dataclass(slots=True)
+class Written:
+    """Everything a transaction has created: content digests by the ids of runs and label sets, and other ids.
+
+    ``text_dataset_ids``: of the datasets that got texts.
+    """
+
+    runs: dict[int, str] = field(default_factory=dict)
+    label_sets: dict[int, str] = field(default_factory=dict)
+    evaluation_ids: set[int] = field(default_factory=set)
+    decision_ids: set[int] = field(default_factory=set)
+    text_dataset_ids: set[int] = field(default_factory=set)
+
+    def ids(self, table: str) -> Collection[int]:
+        """Return the ids of the owners whose rows in a table were created."""
+        if table == "texts":
+            return self.text_dataset_ids
+        if table in ("runs", "ranked_lists"):
+            return self.runs
+        return self.label_sets if table in ("label_sets", "label_lists") else self.evaluation_ids
+
+    @property
+    def is_much(self) -> bool:
+        """Whether large tables have grown."""
+        return bool(self.runs or self.label_sets or self.evaluation_ids)
+
+    def is_in(self, connection: Connection) -> bool | None:
+        """Return whether the transaction was committed; None if it created nothing that shows it.
+
+        A transaction is committed completely or not at all, so one row is enough. Rows with a content digest come
+        first. The digest must be equal, because a server that took over may have given the id to other content.
+        """
+        for table, digests in ((schema.runs, self.runs), (schema.label_sets, self.label_sets)):
+            if digests:
+                rows = connection.execute(sa.select(table.c.id, table.c.digest).where(table.c.id.in_(sorted(digests))))
+                return any(digests[key] == digest for key, digest in rows)
+        for table, ids in ((schema.evaluations, self.evaluation_ids), (schema.decisions, self.decision_ids)):
+            if ids:
+                query = sa.select(table.c.id).where(table.c.id.in_(sorted(ids))).limit(1)
+                return connection.execute(query).first() is not None
+        return None
+
+
 class Session:
     """The connection of one transaction: for narrow tables, and as ``bulk`` for wide ones.
 
-    ``locks``: the locks of a writer.
+    ``locks``: the locks of a writer. ``made``: everything that it has created so far.
     """
 
     def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
         self.connection = connection
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
+        self.made = Written()
         self._answers: dict[Hashable, Any] = {}
         self.named_runs: list[int] = []
 
@@ -99,6 +145,13 @@ class Session:
         """Insert a row and return its id."""
         self.look_again()
         return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
+
+
+class TransactionPart:
+    """The part of a transaction that reads or writes one kind of data."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
 
 def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:

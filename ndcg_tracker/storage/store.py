@@ -42,13 +42,12 @@ from ndcg_tracker.storage.labels import DesignReads, DesignWrites, LabelReads, L
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, DecisionWrites
 from ndcg_tracker.storage.runs import RunReads, RunWrites
-from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.session import Session, Written
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.copying import CopyReads
     from ndcg_tracker.storage.guard.query_result import QueryResult
-    from ndcg_tracker.storage.upkeep.integrity import Written
 
 
 Opens = Literal["open", "sealed", "any"]
@@ -121,20 +120,19 @@ class Writes:
 
     def __init__(self, session: Session, read: ReadTransaction) -> None:
         from ndcg_tracker.storage.copying import CopyWrites
-        from ndcg_tracker.storage.upkeep.integrity import Written
 
-        made = self.made = Written()
+        self.made = session.made
         self.datasets = DatasetWrites(session, read.datasets)
         self.groups = GroupWrites(session, read.groups)
-        self.labels = LabelWrites(session, read.labels, self.groups, made)
-        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups, made)
-        self.evaluations = EvaluationWrites(session, made)
+        self.labels = LabelWrites(session, read.labels, self.groups)
+        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups)
+        self.evaluations = EvaluationWrites(session)
         self.aliases = AliasWrites(session, read.aliases, read.runs.with_id)
         self.suites = SuiteWrites(session, read.suites, read.datasets)
-        self.decisions = DecisionWrites(session, read.runs.with_id, made)
+        self.decisions = DecisionWrites(session, read.runs.with_id)
         self.designs = DesignWrites(session, read.designs)
-        self.texts = TextWrites(session, made)
-        self.copies = CopyWrites(session, made)
+        self.texts = TextWrites(session)
+        self.copies = CopyWrites(session)
 
 
 # Migrations and guards are imported where they are used: most commands only read, and most of their time is the start.

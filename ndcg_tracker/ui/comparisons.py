@@ -31,7 +31,7 @@ from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_ch
 from ndcg_tracker.questions.report import NOT_DRAWN
 from ndcg_tracker.questions.report.first_screen import answer, explained, look_of, unjudged_open
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report, runs_report
-from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
+from ndcg_tracker.questions.report.page import cutoffs_table, lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html, themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
@@ -39,7 +39,7 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.faults import in_browser
 from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, links_of, missing, sign_of
 from ndcg_tracker.ui.overviews import group_over_time
-from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered
+from ndcg_tracker.ui.rendering import Question, metric_name, of_form, rendered, table_on_page
 from ndcg_tracker.words.texts import GroupTexts, counted, points, unit
 
 if TYPE_CHECKING:
@@ -173,24 +173,20 @@ def verdict(tx: ReadTransaction, here: Here, baseline: RunRecord, candidate: Run
     }
 
 
-@dataclass(frozen=True, slots=True)
-class MadeOf:
-    """How two runs were made: name, kind and both values, "" if a run lacks one; differing entries are separate."""
-
-    different: Sequence[tuple[str, str, str, str]]
-    same: Sequence[tuple[str, str, str, str]]
+Made = Sequence[tuple[str, str, str, str]]
+"""Parameters, tags and commits: name, kind, and the values of two runs, "" for none."""
 
 
-def made_of(baseline: RunRecord, candidate: RunRecord) -> MadeOf:
-    """Return the parameters, tags and commits of two runs side by side."""
-    each = []
+def made_of(baseline: RunRecord, candidate: RunRecord) -> tuple[Made, Made]:
+    """Return what differs in how two runs were made, and what is the same."""
     of_kind = [("parameter", baseline.parameters, candidate.parameters), ("tag", baseline.tags, candidate.tags)]
     of_kind.append(("", {"commit": baseline.git_commit or ""}, {"commit": candidate.git_commit or ""}))
-    for kind, before, after in of_kind:
-        for name in sorted({*before, *after}):
-            each.append((name, kind, str(before.get(name, "")), str(after.get(name, ""))))
-    told = [row for row in each if row[2] or row[3]]
-    return MadeOf([row for row in told if row[2] != row[3]], [row for row in told if row[2] == row[3]])
+    each = [
+        (name, kind, str(before.get(name, "")), str(after.get(name, "")))
+        for kind, before, after in of_kind
+        for name in sorted({*before, *after})
+    ]
+    return [row for row in each if row[2] != row[3]], [row for row in each if row[2] == row[3] != ""]
 
 
 def _corrected_together(tx: ReadTransaction, chosen: Chosen, ask: Question, report: RunsReport) -> list[str]:
@@ -232,7 +228,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
         title=f"{candidate.name} against {chosen.baseline.name}",
         data={"themes": themes(), "charts": {"cutoffs": spec}} if spec else None,
         chart=chart_words(spec) if spec else None,
-        rows=rows,
+        table=table_on_page(cutoffs_table(rows, *names)),
         baseline=chosen.baseline,
         candidate=candidate,
         back=chosen.address("/compare", candidate, ask, metric.metric),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -97,18 +98,13 @@ class Here:
     @classmethod
     def around(cls, tx: ReadTransaction, ask: Question) -> Here | None:
         """Return the known choices of an address that cannot be shown, None if none is known."""
-        try:
+        with suppress(NdcgTrackerError):
             ids = [] if ask.text("dataset") else [*ask.ids("run"), *ask.ids("baseline")]
             known = ask.without("judge", "labels", "metric", *(["dataset"] if ids else []))
             dataset = tx.datasets.named(tx.runs.with_id(ids[0]).dataset) if ids else None
             for choices in (ask, ask.without("metric"), known):
-                try:
+                with suppress(NdcgTrackerError):
                     return cls.of(tx, choices, dataset)
-                except NdcgTrackerError:
-                    if choices is known:
-                        raise
-        except NdcgTrackerError:
-            pass
         return None
 
     @property

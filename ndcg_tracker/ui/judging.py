@@ -12,7 +12,8 @@ import os
 import secrets
 import shlex
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,18 +99,10 @@ class Draft:
 
     def undo(self, pairs: Collection[GroupItem]) -> None:
         """Take the last grade of some items back."""
-        given = [pair for pair in self.grades if pair in pairs]
-        if given:
-            del self.grades[given[-1]]
-            self._write()
-
-    def forget_unsure(self) -> None:
-        """Forget the items that the person was unsure of, so that the pages ask for them again."""
-        self.grades = {pair: grade for pair, grade in self.grades.items() if grade is not None}
-        self._write()
+        self.forget([pair for pair in self.grades if pair in pairs][-1:])
 
     def forget(self, pairs: Collection[GroupItem]) -> None:
-        """Forget some items, because stored grades are not part of a draft."""
+        """Forget some items: stored grades are not part of a draft, and the pages ask for the others again."""
         self.grades = {pair: grade for pair, grade in self.grades.items() if pair not in pairs}
         self._write()
 
@@ -139,7 +132,7 @@ class Task:
     """
 
     dataset: DatasetRecord
-    address: Mapping[str, object]
+    address: Mapping[str, Sequence[str]]
     runs: Sequence[int]
     what: str
     whose: str | None
@@ -226,7 +219,7 @@ class Judging:
             form=self.form,
             task=task,
             levels=task.levels,
-            hidden=[(name, each) for name, value in task.address.items() for each in _each(value)],
+            hidden=[(name, value) for name, values in task.address.items() for value in values],
             whose="" if task.whose is None else judge_words(task.whose),
             is_answer=task.design is not None,
             is_own=task.whose == self.person,
@@ -289,29 +282,26 @@ class Judging:
 
     def give(self, store: Store, ask: Question) -> Next:
         """Save the grade of an item, or that the person is unsure; return the address of the next item."""
-        with self._lock:
-            task = self._task_of(store, ask)
+        with self._asked(store, ask) as (task, draft):
             number, given = ask.number("number", 0), ask.text("grade")
             if not 1 <= number <= len(task.items) or ask.text("item") != _mark(task.items[number - 1]):
                 raise InputError("another item is next by now", advice="go back and load the page again")
             if given is None:
                 raise InputError("no grade was given", advice="go back and give one")
             is_unsure = UNSURE in ask.texts("grade")  # a button, sent with a grade that may have been typed before
-            self._draft(task).give(task.items[number - 1], None if is_unsure else task.grade(given))
+            draft.give(task.items[number - 1], None if is_unsure else task.grade(given))
         return Next(link("/judge", **task.address))
 
     def undo(self, store: Store, ask: Question) -> Next:
         """Take the last grade back; return the address of its item."""
-        with self._lock:
-            task = self._task_of(store, ask)
-            self._draft(task).undo(frozenset(task.items))
+        with self._asked(store, ask) as (task, draft):
+            draft.undo(frozenset(task.items))
         return Next(link("/judge", **task.address))
 
     def again(self, store: Store, ask: Question) -> Next:
         """Ask again for the items that the person was unsure of."""
-        with self._lock:
-            task = self._task_of(store, ask)
-            self._draft(task).forget_unsure()
+        with self._asked(store, ask) as (task, draft):
+            draft.forget({pair for pair, grade in draft.grades.items() if grade is None})
         return Next(link("/judge", **task.address))
 
     def evaluate(self, store: Store, ask: Question) -> Next:
@@ -331,25 +321,21 @@ class Judging:
         Returns the address of the page that confirms it. Raises the errors of ``Tracker.add_labels`` and
         ``add_answers``; the draft stays then.
         """
-        with self._lock:
-            task = self._task_of(store, ask)
-            draft, pairs = self._draft(task), frozenset(task.items)
-            graded, dataset = draft.graded(pairs), task.dataset.name
+        with self._asked(store, ask) as (task, draft):
+            pairs, dataset = frozenset(task.items), task.dataset.name
+            graded = draft.graded(pairs)
             if not graded and draft.path in self._stored:
                 return self._stored[draft.path]  # the second click of two
             if not graded:
                 raise InputError("there is no grade to store yet", advice="go back and give one")
             with Tracker(self._location) as tracker:
                 if task.design is not None:
-                    answers = tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
-                    said: dict[str, object] = {"answered": answers.design}
-                elif ask.text("as") == "theirs" and task.whose is not None:
-                    added = tracker.add_labels(
-                        graded, dataset=dataset, judge=task.whose, extend=True, added_by=self.person, source=SOURCE
-                    )
-                    said = {"stored": added.version}
+                    tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
+                    said = {"answered": task.design}
                 else:
-                    added = tracker.add_labels(graded, dataset=dataset, judge=self.person, extend=True, source=SOURCE)
+                    fills = task.whose is not None and ask.text("as") == "theirs"
+                    judges = {"judge": task.whose, "added_by": self.person} if fills else {"judge": self.person}
+                    added = tracker.add_labels(graded, dataset=dataset, extend=True, source=SOURCE, **judges)
                     said = {"stored": added.version}
             draft.forget(pairs)
             self._tasks.clear()
@@ -373,9 +359,13 @@ class Judging:
             name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
         return Draft.at(folder / f"{name}.jsonl")
 
-    def _task_of(self, store: Store, ask: Question) -> Task:
-        with store.read() as tx:
-            return self._task(tx, ask)
+    @contextmanager
+    def _asked(self, store: Store, ask: Question) -> Iterator[tuple[Task, Draft]]:
+        """Give the task that an address names, and its draft; one form at a time changes them."""
+        with self._lock:
+            with store.read() as tx:
+                task = self._task(tx, ask)
+            yield task, self._draft(task)
 
     def _task(self, tx: ReadTransaction, ask: Question) -> Task:
         """Return the task that an address names; slow results are cached until the labels change."""
@@ -409,12 +399,12 @@ class Judging:
         keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
         what = f"items in the queries of design {design.number}, {_aim(design)}"
         items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
-        address = {"dataset": dataset.name, "design": design.number}
+        address = {"dataset": [dataset.name], "design": [str(design.number)]}
         runs = [run.run_id for run in design.runs if run.run_id is not None]
         return Task(dataset, address, runs, what, None, design.number, scale, items)
 
     def _needed(
-        self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, object]
+        self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, Sequence[str]]
     ) -> Task:
         runs, metric = _runs(tx, ask), ask.text("metric")
         whose = ask.text("whose") or shown_judge(tx, dataset)
@@ -463,10 +453,6 @@ def _pairs(labels: LabelLists) -> set[GroupItem]:
 def _mark(pair: GroupItem) -> str:
     """Return a mark that identifies an item of a task, so that no grade goes to another item."""
     return hashlib.sha256(json.dumps(pair).encode()).hexdigest()[:16]
-
-
-def _each(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _shown(tx: ReadTransaction, task: Task, number: int) -> dict[str, object]:

@@ -16,12 +16,14 @@ from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.pair import pair, places_of_ids
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.say_tables import is_judged
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.judges import judges_of
+from ndcg_tracker.words.verdicts import Mark, mark_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
         GroupValueRecord,
         GroupWeightsById,
         HistoryRecord,
-        LabelSetRecord,
         MetricUse,
         RunRecord,
     )
@@ -163,6 +164,11 @@ class Against:
     delta: float | None = None
     why: str = ""
     found: Estimate | None = None
+
+    @property
+    def mark(self) -> Mark:
+        """The mark of the difference, none without a test."""
+        return mark_of(self.found.verdict if self.found is not None and is_judged(self.found) else None)
 
 
 def against_baseline(
@@ -336,27 +342,3 @@ def _attribute_values(attributes: Mapping[int, Mapping[str, object]]) -> dict[st
         for name, value in of_group.items():
             counts.setdefault(name, Counter())[str(value)] += 1
     return {name: sorted(of) for name, of in counts.items() if len(of) <= MOST_VALUES}
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsOverview:
-    """The versions of a dataset's labels, the latest first, and the judged share of each run under one of them.
-
-    ``judged``: by run id, latest first, and cutoff; None is the whole list. ``version``: the version of these shares.
-    """
-
-    label_sets: Sequence[LabelSetRecord]
-    judged: Mapping[int, Mapping[int | None, float]]
-    version: int | None = None
-
-
-def labels_overview(
-    tx: ReadTransaction, label_sets: Sequence[LabelSetRecord], chosen: LabelSetRecord | None = None
-) -> LabelsOverview:
-    """Return the labels of a judge and how much of its runs the latest, or the chosen ones, cover."""
-    label_sets = label_sets[::-1]
-    shown = chosen or (label_sets[0] if label_sets else None)
-    judged: dict[int, dict[int | None, float]] = {}
-    for record in tx.evaluations.coverages_under(shown.id) if shown is not None else ():
-        judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share
-    return LabelsOverview(label_sets, judged, None if shown is None else shown.version)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.history.gather import History, HistoryFilter, history_of
@@ -15,8 +15,8 @@ from ndcg_tracker.render.html import themes
 from ndcg_tracker.render.report import Column, query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.ui.here import FORMATS, ROWS, Answer, Here, Next, Part, chart_words, links_of, sign_of, tag_pair
-from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview, groups_listed, labels_overview
-from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, sparkline, table_on_page
+from ndcg_tracker.ui.overviews import GroupsAsked, SomeGroup, datasets_overview, groups_listed
+from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered, table_on_page
 from ndcg_tracker.words.notes import note_text
 from ndcg_tracker.words.texts import commit_text, percent_of, points
 from ndcg_tracker.words.verdicts import MARKS
@@ -40,19 +40,8 @@ def home(tx: ReadTransaction, ask: Question) -> Answer:
 
 def datasets(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of all datasets."""
-    rows = [
-        {
-            "name": overview.dataset.name,
-            "counts": overview.counts,
-            "metric": "" if overview.metric is None else metric_name(overview.metric),
-            "mean": overview.means[-1] if overview.means else None,
-            "line": sparkline(overview.means, overview.versions),
-            "newest": overview.newest_utc or "",
-        }
-        for overview in datasets_overview(tx)
-    ]
     data_links = [(name.upper(), link("/datasets", format=name)) for name in FORMATS]
-    return rendered("datasets.html", title="Datasets", rows=rows, data_links=data_links)
+    return rendered("datasets.html", title="Datasets", rows=datasets_overview(tx), data_links=data_links)
 
 
 def words(tx: ReadTransaction, ask: Question) -> Answer:
@@ -152,21 +141,23 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
 def labels(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a dataset's labels, and how much of each run they cover."""
     here = Here.of(tx, ask)
-    overview = labels_overview(tx, here.label_sets, here.label_set)
+    chosen = here.label_set or (here.label_sets[-1] if here.label_sets else None)
+    judged: dict[int, dict[int | None, float]] = {}
+    for record in tx.evaluations.coverages_under(chosen.id) if chosen is not None else ():
+        judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share
     names = {record.id: record.name for record in tx.runs.all(here.dataset.name)}
     q = (ask.text("q") or "").lower()
-    wanted = [run_id for run_id in overview.judged if q in names.get(run_id, "").lower()]
+    wanted = [run_id for run_id in judged if q in names.get(run_id, "").lower()]
     address = partial(here.link, "/labels", dataset=here.dataset.name, q=ask.text("q"))
     part = Part.of(len(wanted), ask.number("page", 1), address)
-    counts = Counter(cutoff for shares in overview.judged.values() for cutoff in shares)
-    cutoffs = sorted(counts, key=lambda cutoff: (cutoff is None, cutoff or 0))
+    cutoffs = {cutoff for shares in judged.values() for cutoff in shares}
     return rendered(
         "labels.html",
         title=f"Labels of {here.dataset.name}",
-        label_sets=overview.label_sets,
-        version=overview.version,
-        cutoffs=cutoffs,
-        rows=[(run_id, names.get(run_id, ""), overview.judged[run_id]) for run_id in wanted[part.first : part.last]],
+        label_sets=here.label_sets[::-1],
+        version=None if chosen is None else chosen.version,
+        cutoffs=sorted(cutoffs, key=lambda cutoff: (cutoff is None, cutoff or 0)),
+        rows=[(run_id, names.get(run_id, ""), judged[run_id]) for run_id in wanted[part.first : part.last]],
         part=part,
         q=ask.text("q") or "",
         **here.values("/labels"),
@@ -179,7 +170,7 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
     rows = decision_rows(tx, here)
     address = partial(here.link, "/decisions", dataset=here.dataset.name)
     part = Part.of(len(rows), ask.number("page", 1), address)
-    counts = Counter(row["decision"] for row in rows)
+    counts = Counter(decision.decision for decision, _, _ in rows)
     return rendered(
         "decisions.html",
         title=f"Gates of {here.dataset.name}",
@@ -201,30 +192,17 @@ def _bounds(decision: DecisionRecord) -> list[str]:
     return [f"{side} {points(bound, signed=True)} ({percent_of(level)})" for side, bound, level in given]
 
 
-def decision_rows(tx: ReadTransaction, here: Here, run_id: int | None = None) -> list[dict[str, Any]]:
-    """Return decisions, the latest first; if a run is named, only decisions on it."""
-    every = tx.decisions.all(here.dataset.id)[::-1]
+def decision_rows(
+    tx: ReadTransaction, here: Here, run_id: int | None = None
+) -> list[tuple[DecisionRecord, list[str], str | None]]:
+    """Return decisions, the latest first, with their bounds and the address of the comparison, None for deleted runs.
+
+    ``run_id``: only decisions on this run.
+    """
     rows = []
-    for decision in every:
+    for decision in tx.decisions.all(here.dataset.id)[::-1]:
         both = [decision.baseline_run_id, decision.candidate_run_id]
-        if run_id is not None and run_id not in both:
-            continue
-        rows.append(
-            {
-                "created": decision.created_at_utc,
-                "decision": decision.decision,
-                "candidate": decision.candidate_run,
-                "baseline": f"@{decision.baseline_alias} ({decision.baseline_run})"
-                if decision.baseline_alias
-                else decision.baseline_run,
-                "metric": decision.metric,
-                "delta": points(decision.delta, signed=True),
-                "bounds": _bounds(decision),
-                "margin": "" if decision.margin is None else f"{decision.margin:.6g}",
-                "reason": decision.reason,
-                "overridden": decision.acknowledged_reason,
-                "by": decision.acknowledged_by,
-                "address": None if None in both else here.link("/compare", run=both, metric=decision.metric),
-            }
-        )
+        if run_id in (None, *both):
+            address = None if None in both else here.link("/compare", run=both, metric=decision.metric)
+            rows.append((decision, _bounds(decision), address))
     return rows

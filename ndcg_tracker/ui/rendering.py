@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from ndcg_tracker.asked import declared
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.render.html import CLASSES, asset, environment, script_json, table_html
+from ndcg_tracker.render.html import CLASSES, asset, environment, people_html, script_json
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import counted, interval, lines_of_blocks, percent, points
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ndcg_tracker.render.report import Table
-    from ndcg_tracker.render.terminal import Painted
     from ndcg_tracker.storage.records import DatasetRecord, MetricUse
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -166,12 +165,12 @@ def table_on_page(table: Table, **links: Sequence[tuple[str, str]]) -> Markup:
 
     people = table.for_people
     places = {of.key or of.title: place for place, of in enumerate(people.columns)}
-    rows = [cast("list[Painted]", list(row)) for row in people.rows]
+    rows = [list(row) for row in people.cells]
     for key, of_rows in links.items():
         for row, (words, address) in zip(rows, of_rows if key in places else (), strict=key in places):
             cell = row[places[key]]
             row[places[key]] = replace(cell, text=cell.text + words, link=address) if cell.text else cell
-    return Markup(table_html(replace(people, rows=rows), CLASSES))
+    return Markup(people_html(replace(people, rows=rows), CLASSES))
 
 
 def metric_name(metric: MetricUse) -> str:
@@ -258,5 +257,6 @@ def environment_of_pages() -> Environment:
         "time": lambda text: text[:16].replace("T", " "),
         "raw": lambda text: Markup(escape(text)),  # forms must send back the exact id
     }
-    overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
+    overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted}
+    overlay.globals |= {"sparkline": sparkline, "position": position, "metric_name": metric_name}
     return overlay

@@ -9,11 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Self
 
 UNDEFINED = "-"
 _SMALL_P = 1e-4

@@ -150,8 +150,7 @@ def test_nan_scores_are_an_error_unless_the_caller_says_what_they_mean(kind: Cal
         "label": [0, 0, 0, 3],
     }
     assert refusal(kind(frame)) == (
-        "row 1: the score is nan (the first of 3); fix the scores, or, if NaN means not retrieved, give "
-        "null_scores='not_retrieved'"
+        "row 1: the score is nan; fix the scores, or, if NaN means not retrieved, give null_scores='not_retrieved'"
     )
     assert nt.evaluate(kind(frame), "ndcg@10", null_scores="not_retrieved").mean["ndcg@10"] == 1.0
     assert nt.evaluate(kind({**frame, "score": [4, 3, 2, 1]}), "ndcg@10").mean["ndcg@10"] == 1 / math.log2(5)

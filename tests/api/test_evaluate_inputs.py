@@ -233,8 +233,7 @@ def test_two_tables_without_item_ids_are_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "run.csv", RUN_WITHOUT_ITEMS)
     assert refusal(path, labels) == f"{path}:1: {said}"
     assert refusal(RUN_WITHOUT_ITEMS, labels, item=False) == (
-        "item=False identifies items by row numbers, which do not fit the second table of labels=; name the item "
-        "column with item="
+        "labels= does not go with items that are row numbers: those of two tables differ; name the column with item="
     )
     one = {**RUN_WITHOUT_ITEMS, "label": [3, 1, 0]}
     assert mean(one) == 1.0

@@ -37,8 +37,11 @@ def test_from_one_database_to_another(command: CommandLine, sqlite_command: Comm
 def test_usage(sqlite_command: CommandLine, folder: Path) -> None:
     sqlite_command("demo")
     for arguments, message in (
-        (["export", "-o", "out"], "error: name the runs to export, or give --all\n"),
-        (["export", "bm25", "--all", "-o", "out"], "error: name the runs to export, or give --all\n"),
+        (["export", "-o", "out"], "error: export needs RUN or --all: it takes some runs, or all; give one\n"),
+        (
+            ["export", "bm25", "--all", "-o", "out"],
+            "error: RUN does not go with --all: all runs are taken; leave one out\n",
+        ),
         (["import", "nope"], "error: nope: no such folder; give a folder written by ndcg-track export\n"),
     ):
         printed = sqlite_command(*arguments)

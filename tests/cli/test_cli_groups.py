@@ -107,7 +107,7 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
             "dense.run: this file is read as trec, which is not supported for groups; name another with --reader "
             "(csv tsv json jsonl yaml parquet trec_eval)",
         ),
-        ([], "there is no file; give one, or --default-weight"),
+        ([], "groups set needs FILE or --default-weight: there is nothing to set; give one"),
         (["--default-weight", "-1"], "--default-weight -1.0 is not a weight; give 0 or more"),
     ]:
         assert shop.refused("groups", "set", *arguments, "--dataset", "shop") == message

@@ -55,9 +55,10 @@ def test_the_formats(newer: CommandLine) -> None:
 
 
 def test_what_is_refused(newer: CommandLine) -> None:
-    neither = "name the runs to rescore, or give --all"
-    assert newer.refused("rescore") == neither
-    assert newer.refused("rescore", "bm25", "--all") == neither
+    assert newer.refused("rescore") == "rescore needs RUN or --all: it takes some runs, or all; give one"
+    assert newer.refused("rescore", "bm25", "--all") == (
+        "RUN does not go with --all: all runs are taken; leave one out"
+    )
     assert newer.refused("rescore", "bm52") == "no run 'bm52'; did you mean 'bm25'?"
     assert newer.refused("rescore", "--all", "--dataset", "shp") == "no dataset 'shp'; did you mean 'shop'?"
     before = row_counts(newer.url)

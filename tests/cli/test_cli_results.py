@@ -63,15 +63,19 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "ingest needs a FILE; name one, or give - for standard input"),
+        ([], "ingest needs FILE: there is nothing to store; name one, or give - for standard input"),
         (
             ["a.csv", "--range", "0,1"],
             "--range needs --results: it describes values from another engine; give --results, or leave out --range",
         ),
         (
             ["--results", "a.csv", "--metric", "external:a", "--direction", "higher"],
-            "--results needs a metric, a direction and a range; give, for example, --metric external:latency "
+            "--results needs --range: it says which values there can be; give, for example, --metric external:latency "
             "--direction lower --range 0,inf",
+        ),
+        (
+            ["--results", "a.csv", *LATENCY, "--metric", "external:b"],
+            "--results does not go with several metrics: they are the values of one; ingest them one by one",
         ),
         (
             ["a.csv", "--results", "a.csv", *LATENCY],

@@ -198,7 +198,8 @@ def test_prune(shop: CommandLine) -> None:
 
 def test_prune_results_under_old_labels(shop: CommandLine) -> None:
     assert shop.refused("runs", "prune") == (
-        "nothing to prune is given; give --older-than 90d or --results-of-old-labels"
+        "runs prune needs --older-than or --results-of-old-labels: it deletes only what is named; give --older-than "
+        "90d or --results-of-old-labels"
     )
     shop.said("labels", "add", "labels.csv", "--dataset", "shop", "--judge", "ann", "--rescore")
     assert shop("runs", "prune", "--results-of-old-labels").err == (
@@ -227,7 +228,9 @@ def test_aliases(shop: CommandLine) -> None:
     assert shop.done("alias", "list", "--format", "markdown").startswith("| alias | run |")
     assert shop.rows("compare", "@prod", "latest")["baseline"]["name"] == "bm25"
     assert shop.said("alias", "delete", "@prod") == "deleted alias @prod; run 'bm25' stays\n"
-    assert shop.refused("alias", "delete", "prod") == "there is no alias @prod; there is none"
+    assert shop.refused("alias", "delete", "prod") == (
+        "no alias '@prod'; create it with: ndcg-track alias set prod RUN"
+    )
 
 
 def test_references(shop: CommandLine) -> None:

@@ -50,9 +50,11 @@ def test_other_hosts_are_refused_in_a_line(shop: CommandLine, host: str) -> None
 
 def test_a_team_needs_a_secret_and_a_name(shop: CommandLine, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    needed = "a proxy needs a secret and the name of its host"
-    assert shop.refused("ui", "--proxy-secret", str(secret)) == f"{needed}; give --allowed-host NAME, too"
-    assert shop.refused("ui", "--allowed-host", "ndcg.example.org") == f"{needed}; give --proxy-secret FILE, too"
+    pair = ("--proxy-secret", str(secret)), ("--allowed-host", "ndcg.example.org")
+    for (one, value), (other, _) in (pair, pair[::-1]):
+        assert shop.refused("ui", one, value) == (
+            f"{one} needs {other}: a proxy has a secret, and the page a name there; give {other}, or leave out {one}"
+        )
     both = ("ui", "--host", "0.0.0.0", "--proxy-secret", str(secret), "--allowed-host", "ndcg.example.org")
     assert shop.refused(*both) == f"{secret}: no such file or directory; give a file with the secret"
     secret.write_text("short\n")

@@ -156,7 +156,10 @@ def test_a_thousand_queries_and_twenty_runs(command: CommandLine) -> None:
 
 def test_quiet_and_verbose_exclude_each_other(shop: CommandLine) -> None:
     shown = shop("compare", "bm25", "dense", "-q", "-v")
-    assert (shown.code, shown.err) == (2, "error: -q and -v exclude each other; leave one out\n")
+    assert (shown.code, shown.err) == (
+        2,
+        "error: --quiet does not go with --verbose: one prints less, and the other more; leave one out\n",
+    )
     assert shop("-q", "compare", "bm25", "dense").out.count("\n") == 1
 
 

@@ -311,3 +311,21 @@ def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(trac
     assert (
         "  do:  1. have people check judge 'llama'   ndcg-track labels sample old new --judge llama --budget N" in told
     )
+
+
+def test_a_gate_tells_no_verdict_over_a_dataset_whose_labels_do_not_reach_both(beir: nt.Tracker) -> None:
+    for dataset, n in SIZES.items():
+        items = frame_of(dataset, 0.7, n)
+        if dataset == "beir-c":
+            items["item"] = np.where(items.index % 2 == 0, "v2-" + items["item"], items["item"])
+        beir.ingest(items, name="cut", dataset=dataset, labels=labels(dataset, n))
+    found = beir.gate("cut", baseline="bm25", suite="beir", by="dataset", margin=0.05, slice_margin=0.1, dry_run=True)
+    macro = found.gated.metric
+    assert (found.decision, macro.verdict, macro.open, macro.ci) == (
+        "inconclusive",
+        "not_comparable",
+        "labels do not reach",
+        None,
+    )
+    assert "the labels do not reach both runs" in found.to_text(verbose=True)
+    assert "no query that counts" not in found.to_text(verbose=True)

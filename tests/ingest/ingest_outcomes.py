@@ -58,7 +58,6 @@ def exact_rows(source: Source, table: LineFormat) -> tuple[Rows, Places]:
 
 def fast_rows(source: Source, table: LineFormat, n_bytes: int = BLOCK) -> Rows:
     """Return what the fast way makes of a source in pieces of so many bytes."""
-    assert table.fast is not None
     rows = table.fast(TextBlock(source.name, tuple(source.pieces(n_bytes))))
     table.finish(rows.n_rows, NoPlaces().whole)
     return rows

@@ -156,7 +156,7 @@ UNEQUAL = (
         (
             {"score": [["1", "2"], ["3"], []]},
             "column 'score' holds string; the score column needs numbers: convert it",
-            "1: the score is a JSON string; write a number, or null for none",
+            "1: the score is text; write a number, or null for none",
         ),
         (
             {"group": ["q", None, "s"]},
@@ -166,7 +166,7 @@ UNEQUAL = (
         (
             {"group": [["q"], ["r"], ["s"]]},
             "column 'group' holds list<element: string>; ids are text or whole numbers: write them as text",
-            "1: the group id is a JSON array; ids are text or whole numbers",
+            "1: the group id is an array; ids are text or whole numbers",
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_nan_and_infinity_are_refused_with_their_element() -> None:
         of_frame = expected
         if number != number:  # in a frame it may mean that the item was not retrieved
             of_frame = (
-                "row 2, element 1: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, "
+                "row 2, element 1: the score is nan; fix the scores, or, if NaN means not retrieved, "
                 "give null_scores='not_retrieved'"
             )
         with pytest.raises(InputError) as caught:

@@ -117,8 +117,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"item_to_document": "#.*", "collapse": "mean"}, "collapse='mean' is not known; give one of max, first, sum"),
     ({"item_to_document": "#|[1-9]"}, "item_to_document='#|[1-9]' matches 2 times in item 'a#2': '#' and '2'; to "
      "match only the last, end it with $: item_to_document='(#|[1-9])$'"),
-    ({"collapse": "sum"}, "collapse='sum' says how to combine chunks, but nothing says what the documents are; "
-     "name the documents with item_to_document='#.*'"),
+    ({"collapse": "sum"}, "collapse= needs item_to_document=: it says how to combine chunks, but not what the "
+     "documents are; name the documents with item_to_document='#.*'"),
 ]  # fmt: skip
 
 

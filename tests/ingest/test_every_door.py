@@ -106,7 +106,9 @@ def test_paths_are_taken_in_python(tmp_path: Path) -> None:
         tracker.ingest({"q": {"a": 1.0}}, name="r", labels={"q": {"a": 1}})
         assert tracker.set_groups(tmp_path / "g.csv").n_groups == 1
         assert tracker.add_texts(str(tmp_path / "t.csv"), columns="group,text").n_groups == 1
-        assert refusal_of(InputError, tracker.set_groups) == "there is no file; give one, or default_weight="
+        assert refusal_of(InputError, tracker.set_groups) == (
+            "groups set needs files= or default_weight=: there is nothing to set; give one"
+        )
 
 
 def test_every_argument_about_reading_has_its_field() -> None:

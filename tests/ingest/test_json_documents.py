@@ -237,13 +237,11 @@ def test_an_array_of_records_is_a_table() -> None:
     assert run(records[:1] * 2, columns=columns) == (
         "record 2: item 'a' of group 'q' is in record 1 already; keep one of the two" + OR_ALLOW
     )
-    assert run([{"group": "q", "score": "1"}]) == (
-        "record 1: the score is a JSON string; write a number, or null for none"
-    )
+    assert run([{"group": "q", "score": "1"}]) == ("record 1: the score is text; write a number, or null for none")
     assert run([{"group": "q", "item": ["a"], "score": [1, 2]}]) == (
         "record 1: the lists of group 'q' differ in length ('item' 1, 'score' 2); give one value per item in each list"
     )
-    assert run([1]) == "record 1: this is a JSON number; write one object per row"
+    assert run([1]) == "record 1: this is a number; write one object per row"
     assert run(records, reader="json:x").startswith("is an array of records, so there is nothing to choose from")
 
 
@@ -258,7 +256,7 @@ TOO_LONG = "a whole number of 500 digits is too large; use a smaller one, or tex
 HALF = "has an incomplete character; write ids as UTF-8"
 PROPERTY = "Expecting property name enclosed in double quotes"
 NO_RATING = " has no 'rating'; write it again with one"
-NO_ARRAY = " is a JSON number; write an array of objects"
+NO_ARRAY = " is a number; write an array of objects"
 NO_JUDGMENTS = " holds no judgmentRatings; give a response that does"
 CHOOSE = "choose with reader='json:NAME', or write the one you mean to its own file"
 
@@ -274,11 +272,11 @@ CHOOSE = "choose with reader='json:NAME', or write the one you mean to its own f
         ('{"q": {"b": 1e999}}', TOO_LARGE),
         (f'{{"q": {{"b": 1{"0" * 320}}}}}', TOO_LARGE),
         (f'{{"q": {{"b": {"7" * 500}}}}}', TOO_LONG),
-        ('{"q": {"b": true}}', f"group 'q', item 'b': the score is a JSON true or false; {NUMBER}"),
-        ('{"q": {"a": 1, "b": "2"}}', f"group 'q', item 'b': the score is a JSON string; {NUMBER}"),
-        ('{"q": {"a": 1}, "r": {"b": [2]}}', f"group 'r', item 'b': the score is a JSON array; {NUMBER}"),
-        ('{"q": {"a": 1}, "r": 2}', "group 'r' is a JSON number; write an object, {item: number}"),
-        ('{"q": {"a": 1}, "r": ["b"]}', "group 'r' is a JSON array; write an object, {item: number}"),
+        ('{"q": {"b": true}}', f"group 'q', item 'b': the score is true or false; {NUMBER}"),
+        ('{"q": {"a": 1, "b": "2"}}', f"group 'q', item 'b': the score is text; {NUMBER}"),
+        ('{"q": {"a": 1}, "r": {"b": [2]}}', f"group 'r', item 'b': the score is an array; {NUMBER}"),
+        ('{"q": {"a": 1}, "r": 2}', "group 'r' is a number; write an object, {item: number}"),
+        ('{"q": {"a": 1}, "r": ["b"]}', "group 'r' is an array; write an object, {item: number}"),
         ('{"q": 1, "mean": 2}', "JSON of an unknown shape, an object with the keys 'q', 'mean'; write {group: "
         "{item: number}}"),
         ('{"q": {"": 1}}', "group 'q', item '': the item id is empty; every row needs one"),
@@ -295,10 +293,10 @@ CHOOSE = "choose with reader='json:NAME', or write the one you mean to its own f
         (b'{"q":\n {"\xff": 1}}', "2: byte 0xff is not UTF-8; save the file as UTF-8"),
         ("[" * 5000, "JSON nested too deeply; check that this is the right file"),
         ('{"a":' * 5000, "JSON nested too deeply; check that this is the right file"),
-        ("5", "this is a JSON number; runs and labels are objects or arrays of objects"),
+        ("5", "this is a number; runs and labels are objects or arrays of objects"),
         ('{"requests": [{"ratings": []}]}', "requests[0] has no 'id'; write it again with one"),
         ('{"requests": [{"id": "q", "ratings": [{"_id": "d"}]}]}', f"requests[0].ratings[0]{NO_RATING}"),
-        ('{"requests": [{"id": "q", "ratings": [7]}]}', "requests[0].ratings[0] is a JSON number; write an object"),
+        ('{"requests": [{"id": "q", "ratings": [7]}]}', "requests[0].ratings[0] is a number; write an object"),
         ('{"requests": [{"id": "q", "ratings": 7}]}', f"requests[0].ratings{NO_ARRAY}"),
         ('{"hits": {"hits": [{"_source": {"title": "x"}}]}}', f"hits.hits[0]{NO_JUDGMENTS}"),
         ('{"hits": {"hits": []}}', f"holds judgment lists under no name; {CHOOSE}"),
@@ -311,7 +309,8 @@ def test_every_refusal_says_where(text: str | bytes, said: str) -> None:
 
 def test_ratings_that_are_no_numbers_are_refused() -> None:
     assert labels({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "good"}]}]}) == (
-        f"group 'q', item 'd': the label is a JSON string; {NUMBER}"
+        "group 'q', item 'd': label 'good' is not a number; write it like 0.5, -2 or 1e-3, or say what words mean with "
+        "grades='WORD=NUMBER,...'"
     )
     assert labels({"requests": [{"id": "q", "ratings": [{"_id": 7, "rating": None}, {"_id": 8, "rating": 1}]}]}) == [
         ("q", "8", 1.0)

@@ -351,7 +351,7 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ),
         (
             {"q": [("a", 1.0), ("b", float("nan"))]},
-            "group 'q', place 2: the score is nan (the only one); fix the scores",
+            "group 'q', place 2: the score is nan; fix the scores",
         ),
         ({"q": [("a", 1.0), ("b", True)]}, "column 'score' holds bool; the score column needs numbers: convert it"),
         ({"q": [], "r": []}, "there are no rows; give at least one"),

@@ -85,15 +85,15 @@ def test_a_list_that_no_path_leads_to_is_named() -> None:
         ({"items": "response.hits"}, "the response has no 'response.hits'; the keys of 'response' are 'docs'; "),
         ({"item": "product.uid"}, "response.docs[0] has no 'product.uid'; the keys of 'product' are 'name' and 'id'; "),
         ({"score": "product.of"}, "response.docs[0] has no 'product.of'; the keys of 'product' are 'name' and 'id'; "),
-        ({"group": "ts.id"}, "the response has no 'ts.id'; 'ts' is a JSON number; "),
+        ({"group": "ts.id"}, "the response has no 'ts.id'; 'ts' is a number; "),
         (
             {"item": "product"},
-            "the item id in response.docs[0] is a JSON object; name the id in it, such as item='product.id'; choose "
+            "the item id in response.docs[0] is an object; name the id in it, such as item='product.id'; choose "
             "one of 'product.id' and 'product.name'",
         ),
         (
             {"group": "request"},
-            "the group id of the response is a JSON object; name the id in it, such as group='request.qid'",
+            "the group id of the response is an object; name the id in it, such as group='request.qid'",
         ),
     ],
 )
@@ -153,7 +153,7 @@ def test_responses_by_query_are_read() -> None:
 @pytest.mark.parametrize(
     ("given", "columns", "told"),
     [
-        ({"q1": found("a"), "q2": None}, {}, "group 'q2' is a JSON null; write an object"),
+        ({"q1": found("a"), "q2": None}, {}, "group 'q2' is null; write an object"),
         (
             {"q1": {"error": {"reason": "too long"}, "status": 400}, "q2": found("a")},
             {},

@@ -140,10 +140,10 @@ def test_lists_of_relevant_items_are_labels() -> None:
 BAD = {
     "no JSON": ('{"query_id": "q",\n', "1: not valid JSON (Expecting property name enclosed in double quotes, column "
     "18); write one response per line"),
-    "no object": ("3\n", "1: the response is a JSON number; write an object"),
+    "no object": ("3\n", "1: the response is a number; write an object"),
     "no list": (lines(Q1, {"query_id": "q2", "hits": []}), "2: the response has no 'results'; its keys are 'query_id' "
                 "and 'hits'; name its list with items='PATH'"),
-    "an object for a list": (lines(Q1 | {"results": {}}), "1: results is a JSON object; name a list with items='PATH'"),
+    "an object for a list": (lines(Q1 | {"results": {}}), "1: results is an object; name a list with items='PATH'"),
     "no item": (lines(Q1, {"query_id": "q2", "results": [{"id": "a", "score": 1}, {"name": "b", "score": 1}]}),
                 "2: results[1] has no 'id'; its keys are 'name' and 'score'; name the path of its item with "
                 "item='PATH'"),
@@ -158,9 +158,9 @@ BAD = {
     ),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
-                           "1: the item id is a JSON fraction; ids are text or whole numbers"),
+                           "1: the item id is a fraction; ids are text or whole numbers"),
     "a text as score": (lines(Q1 | {"results": [{"id": "a", "score": "1"}]}),
-                        "1: the score is a JSON string; write a number, or null for none"),
+                        "1: the score is text; write a number, or null for none"),
     "NaN": ('{"query_id": "q", "results": [{"id": "a", "score": NaN}]}\n',
             "1: the score is NaN; use a finite number, or null for none"),
     "a score that others lack": (
@@ -189,8 +189,10 @@ def test_what_is_wrong_is_said_with_its_line_and_path(kind: str) -> None:
 
 
 def test_what_is_not_asked_for_is_not_looked_at() -> None:
-    odd = '{"query_id": "q", "x": 1, "x": NaN, "results": [{"id": "a", "score": 1, "tag": 1, "tag": [2]}]}\n'
+    odd = '{"query_id": "q", "x": NaN, "results": [{"id": "a", "score": 1, "tag": [2]}]}\n'
     assert run(odd, **PATHS) == [("q", "a", 1.0)]
+    twice = odd.replace("[2]", '2, "tag": 1')
+    assert run(twice, **PATHS) == "1: key 'tag' is there twice; keep one of the two"
 
 
 def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:
@@ -308,11 +310,9 @@ def test_whole_numbers_that_came_as_fractions_are_told() -> None:
         "the ids of the items came ",
     ]
     assert run(lines(rows[0], rows[1] | {"item": 8.5})) == (
-        "2: the item id is a JSON fraction; ids are text or whole numbers"
+        "2: the item id is a fraction; ids are text or whole numbers"
     )
-    assert run(lines(rows[0] | {"item": 2.0**53})) == (
-        "1: the item id is a JSON fraction; ids are text or whole numbers"
-    )
+    assert run(lines(rows[0] | {"item": 2.0**53})) == ("1: the item id is a fraction; ids are text or whole numbers")
 
 
 def test_names_that_do_not_fit() -> None:
@@ -320,10 +320,10 @@ def test_names_that_do_not_fit() -> None:
         "1: results[0] has no 'item'; its keys are 'id', 'score' and 'title'; name the path of its item with item='id'"
     )
     assert run(lines({"query_id": "q", "results": ["a"]}), **PATHS) == (
-        "1: results[0] is a JSON string, which has no 'id'; if the elements are ids, leave out item="
+        "1: results[0] is text, which has no 'id'; if the elements are ids, leave out item="
     )
     assert run(lines({"query_id": "q", "results": ["a", {"id": "b"}]}), items="results") == (
-        "1: results[1] is a JSON object, but the elements before it are ids; write only ids or only objects"
+        "1: results[1] is an object, but the elements before it are ids; write only ids or only objects"
     )
     assert run(lines(Q1), score="rank", **PATHS) == (
         "1: results[0] has no 'rank'; its keys are 'id', 'score' and 'title'; name the path of its score with "

@@ -109,7 +109,7 @@ def test_a_last_row_of_all_is_no_group_where_it_is_the_mean(
         ("[0.5]", ": this JSON has no rows; write {key: value}"),
         ('{"q1": [0.5]}', ": row 1: the value is an array; write a number"),
         ('{"q1": 0.5, "q1": 1}', ": key 'q1' is there twice; keep one of the two"),
-        ('{"q1": 0.5, "q2": NaN}', ": row 2: the value is not finite; where there is none, write null or nothing"),
+        ('{"q1": 0.5, "q2": NaN}', ": row 2: the value is NaN; use a finite number, or null for none"),
         (
             '{"q1": 0.5,',
             ":1: not valid JSON (Expecting property name enclosed in double quotes, column 12); correct the file",
@@ -186,9 +186,7 @@ def test_groups_without_a_value(tmp_path: Path) -> None:
     ):
         assert table.group_keys.to_list() == ["q1", "q2"]
         np.testing.assert_array_equal(table.values, [0.5, np.nan])
-    with pytest.raises(
-        InputError, match=r"^cannot read a ChunkedArray; give a pandas DataFrame, a pyarrow Table or a dict of columns$"
-    ):
+    with pytest.raises(InputError, match=r"^cannot read a ChunkedArray as a table \(Cannot import schema"):
         read_results(pa.chunked_array([[0.5]]), SHARES)
 
 
@@ -227,7 +225,7 @@ def test_a_value_outside_of_the_range(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r":3: the value 1.5 is outside the range 0 to 1; give the range"):
         read_results(str(path), SHARES)
     assert known(read_results(str(path), (0.0, math.inf))) == {"q1": 0.5, "q2": 1.5}
-    with pytest.raises(InputError, match=r"^row 1: the value is not finite; where there is none,"):
+    with pytest.raises(InputError, match=r"^row 1: the value is too large for a double; use a finite number"):
         read_results({"a": math.inf}, SHARES)
     with pytest.raises(InputError, match="no reader 'trec' for results"):
         read_results(str(path), SHARES, reader="trec")

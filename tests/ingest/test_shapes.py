@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.shapes import Known, Recognised, recognised
+from ndcg_tracker.ingest.shapes import Known, Recognised, UnclearError, recognised
 from tests.refused import refusal_of
 
 QUERIES = [
@@ -1216,6 +1216,15 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
     ("cells", "r.csv", "question,retrieved_ids\na,d1|d2\nb,d3\n", {"a": ["d1", "d2"], "b": ["d3"]}, {}),
     ("top ids", "r.jsonl", ranked(lambda q, t, r: {"query": t, "top_k": 5, "top_ids": r}), RANKED_BY_TEXT, {}),
     (
+        "a column per place",
+        "r.csv",
+        "query,Result 2,Result 1,Result 3\na,d2,d1,\nb,d1,d3,d2\nc,,,\n",
+        {"a": ["d1", "d2"], "b": ["d3", "d1", "d2"], "c": []},
+        {},
+    ),
+    ("numbers as names", "r.tsv", "qid\t1\t2\na\td1\td2\nb\td3\t\n", {"a": ["d1", "d2"], "b": ["d3"]}, {}),
+    ("keys by place", "r.jsonl", '{"query": "a", "doc_0": "d1", "doc_1": "d2"}', {"a": ["d1", "d2"]}, {}),
+    (
         "empty is not absent",
         "r.jsonl",
         '{"query": "a", "hits": [{"id": "d1"}]}\n{"query": "b", "hits": []}\n{"query": "c", "error": "timeout"}',
@@ -1301,6 +1310,13 @@ NO_RESULTS: list[tuple[str, str, list[str]]] = [
 def test_doubtful_results_are_refused_in_words(text: str, said: list[str]) -> None:
     refusal = refusal_of(InputError, recognised, text.encode(), "r.jsonl", "results")
     assert [part for part in said if part not in refusal] == []
+
+
+def test_a_place_without_an_item_before_one_with_an_item_is_refused() -> None:
+    text = b"query,Result 1,Result 2,Result 3\na,x,y,z\nb,x,,z\n"
+    assert refusal_of(UnclearError, recognised, text, "r.csv", "results") == (
+        "r.csv: record 2 has nothing in 'Result 2', but an item after it; move the items after it up, or fill it in"
+    )
 
 
 def test_ranks_and_scores_of_rows_agree() -> None:

@@ -65,7 +65,7 @@ def test_runs_and_facts_are_read(tmp_path: Path) -> None:
         ("a: [1\nb: 2\n", "2: not valid YAML ("),
         ("? [a]\n: 1\n", "1: not valid YAML (a key that is not text); correct the file"),
         ("a: !!python/object:os.system {b: 1}\n", "1: not valid YAML (could not determine a constructor"),
-        ("a: {b: .nan}\n", "the score is a JSON string; write a number"),
+        ("a: {b: .nan}\n", "the score is text; write a number"),
         ("a: \x07\n", "not valid YAML (unacceptable character"),
         ("[" * 5000, "JSON nested too deeply; check that this is the right file"),
     ],

@@ -162,7 +162,7 @@ def test_the_gate_alone_records_decisions(
         assert agent.refused("gate", **of_gate, **{name: "x"}).startswith(f"there is no argument {name!r}")
     sets = "its owner sets one with: ndcg-track policy set mine --metric METRIC --margin X --dataset shop"
     assert agent.refused("gate", candidate="dense", baseline="mine") == f"@mine has no policy; {sets}"
-    assert agent.refused("gate", candidate="dense", baseline="bm25").startswith("there is no alias @bm25; there is ")
+    assert agent.refused("gate", candidate="dense", baseline="bm25").startswith("no alias '@bm25'; the aliases are: ")
 
 
 def test_names_and_texts_that_instruct_are_data(reading: Agent) -> None:

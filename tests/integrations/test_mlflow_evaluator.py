@@ -192,8 +192,7 @@ def test_nan_scores_are_refused_unless_the_settings_say_what_they_mean(store: Ml
     with pytest.raises(InputError) as caught:
         evaluated(store, frame)
     assert str(caught.value) == (
-        "row 4: the score is nan (the first of 2); fix the scores, or, if NaN means not retrieved, give "
-        "null_scores='not_retrieved'"
+        "row 4: the score is nan; fix the scores, or, if NaN means not retrieved, give null_scores='not_retrieved'"
     )
     evaluated(store, frame, CONFIG | {"null_scores": "not_retrieved"})
     assert [run.n_items for run in tracker.runs()] == [198]

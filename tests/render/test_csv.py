@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ndcg_tracker.render import csv as cells
 from ndcg_tracker.render import csv as tested
 from ndcg_tracker.render.csv import csv_of_columns, csv_text, safe_cell
 
@@ -37,12 +36,13 @@ def _cell_by_cell(names: list[str], rows: list[tuple[object, ...]]) -> str:
 @given(_columns())
 @example([["a", "=b"], [0.5, 0.5]])
 @example([["a,b", "c"], [0.0, -0.0]])
+@example([["a", "b", "c", "d", "e"], [0.5, 0.5, 0.25, None, 0.5]])
+@example([["a", "b", "c", "d", "e"], [0.5, None, None, None, 0.5]])
 @example([[""]])
 def test_columns_and_rows_are_what_cells_are(columns: list[list[object]]) -> None:
     assume(not any(str(value).lstrip().startswith("::") for value in columns[0]))  # quoted, as a command of a log
     rows = list(zip(*columns, strict=True))
     names = [f"c{place}" for place in range(len(columns))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tested, "_ROWS_AT_ONCE", 2)
-        patch.setattr(cells, "_MOST_KEPT", 3)
+        patch.setattr(tested, "_ROWS_AT_ONCE", 5)
         assert csv_of_columns(names, columns) == csv_text(names, rows) == _cell_by_cell(names, rows)

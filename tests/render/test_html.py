@@ -58,7 +58,7 @@ def gated(comparison: Comparison, text: str) -> Gated:
         replace(comparison, metrics=comparison.metrics[:1]),
         Decision(rules=Rules(0.0, "set"), t=TTest(400, -0.0123, None), whole="fail"),
         number=2,
-        drift=Drift(text, text, "2026-01-31T08:00:00.000000Z", 2, text, -0.004, 3, text, -0.012, -0.015),
+        drift=Drift(text, text, "2026-01-31T08:00:00.000000Z", 2, 0, 3, text, -0.012, -0.015),
         acknowledgement=Acknowledgement(text, text),
     )
 

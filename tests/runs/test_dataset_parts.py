@@ -445,10 +445,11 @@ def test_the_command(typed: CommandLine, shop: nt.Tracker, folder: Path, held: s
     rules = ("--metric", "ndcg@10", "--margin", ".01")
     split = ("datasets", "split", "shop", *rules)
     assert typed.refused(*split, "--seal", "1") == "--seal must be between 0 and 1, not 1; try 0.5"
-    assert typed.refused(*split) == "a dataset is split with --seal SHARE, or moved with --move; give one of them"
-    assert (
-        typed.refused(*split, "--move", "--seal", ".5")
-        == "a dataset is split with --seal SHARE, or moved with --move; give one of them"
+    assert typed.refused(*split) == (
+        "datasets split needs --seal or --move: it seals a share, or moves what an older version sealed; give one"
+    )
+    assert typed.refused(*split, "--move", "--seal", ".5") == (
+        "--seal does not go with --move: a dataset that moves is sealed already; leave one out"
     )
     assert typed.refused(*split, "--move") == "there is no sealed dataset 'shop' to move"
     said = typed.said(*split, "--seal", ".5", "--cluster", "user", "--looks", "9")

@@ -411,7 +411,7 @@ def test_half_a_character_is_refused_wherever_it_stands(tracker: nt.Tracker, rea
         text = refused_whole(tracker, ready_url, nt.InputError, frame_of(BM25), **given | options)
         assert text.removeprefix("labels: ").startswith(message[:40])
     text = refused_whole(tracker, ready_url, nt.InputError, {half: {"a": 1.0}}, **given)
-    assert text == "row 1: 'group' is not valid text; write ids as UTF-8"
+    assert text == "row 1: the group id '\\ud800' has an incomplete character; write ids as UTF-8"
     tracker.ingest(frame_of(BM25), **given)
     with pytest.raises(nt.ReferenceNotFoundError):
         tracker.history("ndcg@10", dataset=half)
@@ -447,7 +447,7 @@ def test_a_stream_of_row_numbers_needs_labels_of_its_own(tracker: nt.Tracker, re
 def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(tracker: nt.Tracker, ready_url: str) -> None:
     frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, math.nan], "label": [0, 1]}
     text = refused_whole(tracker, ready_url, nt.InputError, frame, name="diverged")
-    assert text.startswith("row 2: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, ")
+    assert text.startswith("row 2: the score is nan; fix the scores, or, if NaN means not retrieved, ")
     found = tracker.ingest(frame, name="joined", null_scores="not_retrieved")
     assert (found.n_items, found.metrics[0].mean) == (1, 0.0)
 

@@ -271,5 +271,9 @@ def test_labels_that_a_run_has_last_are_not_old(shop: nt.Tracker) -> None:
 
 def test_what_to_prune_is_said_once(shop: nt.Tracker) -> None:
     either = "give older_than='90d' or results_of_old_labels=True"
-    assert refusal_of(nt.InputError, shop.prune) == f"nothing to prune is given; {either}"
-    assert refusal_of(nt.InputError, shop.prune, "1w", results_of_old_labels=True) == f"both are given; {either}"
+    assert refusal_of(nt.InputError, shop.prune) == (
+        f"runs prune needs older_than= or results_of_old_labels=: it deletes only what is named; {either}"
+    )
+    assert refusal_of(nt.InputError, shop.prune, "1w", results_of_old_labels=True) == (
+        f"older_than= does not go with results_of_old_labels=: labels are old by their version; {either}"
+    )

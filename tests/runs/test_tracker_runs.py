@@ -94,15 +94,15 @@ def test_names_that_no_alias_may_have(shop: nt.Tracker) -> None:
 
 
 def test_deleting_an_alias_that_is_not_there_or_is_ambiguous(shop: nt.Tracker) -> None:
-    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == "there is no alias @prod; there is none"
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == (
+        "no alias '@prod'; create it with: ndcg-track alias set prod RUN"
+    )
     shop.ingest(frame_of(BM25), name="bm25", dataset="site", labels=labels_frame())
     shop.set_alias("prod", "bm25", "default")
     shop.set_alias("prod", "bm25", "site")
-    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "x") == (
-        "there is no alias @x; there is @prod, @prod"
-    )
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "x") == "no alias '@x'; the aliases are: @prod"
     assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == (
-        "alias @prod is in several datasets (default, site); give dataset="
+        "alias '@prod' exists in several datasets (default, site); choose with dataset="
     )
     assert refusal_of(nt.ReferenceNotFoundError, shop.run, "@prod") == (
         "alias '@prod' exists in several datasets (default, site); choose with dataset="

@@ -14,8 +14,8 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage import store as storage
 from ndcg_tracker.storage.records import LabelOrigin
+from ndcg_tracker.storage.session import Written
 from ndcg_tracker.storage.store import Store, WriteTransaction
-from ndcg_tracker.storage.upkeep.integrity import Written
 
 OPTIONS = "sslmode=disable&gssencmode=disable"
 NOTHING = "the connection to the server broke before the commit; nothing was stored: run the same command again"

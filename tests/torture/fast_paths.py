@@ -14,8 +14,6 @@ from .grammar.table import RUN, Role
 def fast_rows(source: Source, reader: str, role: Role, n_bytes: int) -> Rows | None:
     """Return the rows that the fast path of a reader finds in blocks of so many bytes, None for doubts."""
     table = text_table(source, reader, Columns(), RUN_TABLE if role == RUN else LABEL_TABLE)
-    if table.fast is None:
-        return None
     try:
         rows = table.fast(TextBlock(source.name, tuple(source.pieces(n_bytes))))
         table.finish(rows.n_rows, NoPlaces().whole)

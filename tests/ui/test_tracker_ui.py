@@ -19,10 +19,11 @@ from ndcg_tracker.ui.overviews import (
     datasets_overview,
     group_over_time,
     groups_listed,
-    labels_overview,
     runs_overview,
     usual_metric,
 )
+from ndcg_tracker.ui.pages import labels
+from ndcg_tracker.ui.rendering import Question
 
 
 def fill(url: str) -> None:
@@ -145,11 +146,13 @@ def test_the_difference_to_a_baseline_is_that_of_compare(tx: ReadTransaction) ->
 
 
 def test_labels(tx: ReadTransaction) -> None:
-    found = labels_overview(tx, tx.labels.sets(dataset(tx).id))
-    assert [one.version for one in found.label_sets] == [2, 1]
-    dense = tx.runs.resolve("dense", "shop").id
-    assert list(found.judged) == [dense]  # the other run is not evaluated under the newest
-    assert set(found.judged[dense]) == {5, 10}
+    page = str(labels(tx, Question([("dataset", "shop")])))
+    versions, _, shares = page.partition("Share of ranked items")
+    assert versions.index("<td>2</td>") < versions.index("<td>1</td>")
+    assert ">dense</a>" in shares
+    assert ">bm25</a>" not in shares  # it is not evaluated under the newest
+    assert ">top 5</th>" in shares
+    assert ">top 10</th>" in shares
 
 
 def test_a_long_history_has_changes_but_no_steps(tx: ReadTransaction) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, is_number, rank_of
 from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, Refused, Wanted
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.plain import gathered
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
@@ -27,7 +28,7 @@ class _OpenQuoteError(WrongValueError):
     """The lines end inside a quoted cell."""
 
 
-class Delimited:
+class Delimited(LineFormat):
     """A CSV or TSV file (see ``LineFormat``); the first line is the header if none was given.
 
     Arrow's parser reads everything that is not in doubt: it takes 0.04 s for 500,000 rows, the exact reader 0.8 s
@@ -94,9 +95,6 @@ class Delimited:
         """Return whether a line is not empty."""
         return bool(line.strip(b"\r\n"))
 
-    def finish(self, n_rows: int, refused: Refused) -> None:
-        """Do nothing: every error shows in some line."""
-
     def _after_header(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Return the text after the header in the blocks that begin with it."""
         from ndcg_tracker.ingest.source import plain_lines
@@ -106,7 +104,10 @@ class Delimited:
             while text:
                 line, _, text = text.partition(b"\n")
                 if line.strip(b" "):
-                    self._take_header(_header(line, self._delimiter), NoPlaces().whole)
+                    try:
+                        self._take_header(_cells(line, self._delimiter, _no_next_line), NoPlaces().whole)
+                    except WrongValueError as error:
+                        raise DoubtfulError(str(error)) from None
                     return chain([text], blocks)
         raise DoubtfulError("no header")
 
@@ -126,8 +127,8 @@ class Delimited:
             marks = {"\t": "tabs"}.get(other, repr(other))
             what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
             raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
-        self._places = columns.positions(names, self._wanted, refused)
-        self._names = {role: names[place] for role, place in self._places.items()}
+        self._names = columns.names(names, self._wanted, refused)
+        self._places = {role: names.index(name) for role, name in self._names.items()}
         self._n_cells = len(header)
 
     def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:
@@ -184,16 +185,8 @@ def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterato
         yield first_line, cells
 
 
-def _header(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Return the cells of a header that ends with its line."""
-
-    def no_next_line() -> bytes:
-        raise WrongValueError("a header of several lines")
-
-    try:
-        return _cells(line, delimiter, no_next_line)
-    except ValueError as error:
-        raise DoubtfulError(str(error)) from None
+def _no_next_line() -> bytes:
+    raise DoubtfulError("a header of several lines")
 
 
 def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> list[bytes]:

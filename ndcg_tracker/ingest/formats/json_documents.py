@@ -15,13 +15,13 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.extensions import READERS, loaded
-from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
 from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
-from ndcg_tracker.ingest.plain import checked, json_id, json_integer, json_kind
+from ndcg_tracker.ingest.plain import checked, id_bytes, json_integer, kind_of
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings.ranking import BY_INPUT
@@ -183,7 +183,7 @@ def _where(document: Any, record: dict[str, Any]) -> str:
 def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
     """Yield a document's lists: group, items, values. Raises: WrongValueError for an unknown shape."""
     if not isinstance(document, dict):
-        raise WrongValueError(f"this is a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
+        raise WrongValueError(f"this is {kind_of(document)}; runs and labels are objects or arrays of objects")
     if _is_rank_eval(document):
         lists = _response_lists(document.get("rank_eval", document), role)
     elif _holds_objects(document, "requests", "ratings"):
@@ -348,9 +348,7 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         raise WrongValueError(FRAME_AS_DICT, advice="write it with to_json(orient='records')")
     for group, items in groups.items():
         if not isinstance(items, dict):
-            raise WrongValueError(
-                f"group {shown(group)} is a JSON {json_kind(items)}", advice="write an object, {item: number}"
-            )
+            raise WrongValueError(f"group {shown(group)} is {kind_of(items)}", advice="write an object, {item: number}")
         yield group, list(items), list(items.values())
 
 
@@ -387,14 +385,14 @@ def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = 
 def _objects(value: object, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of an array and their places."""
     if not isinstance(value, list):
-        raise WrongValueError(f"{where} is a JSON {json_kind(value)}", advice="write an array of objects")
+        raise WrongValueError(f"{where} is {kind_of(value)}", advice="write an array of objects")
     for place, element in enumerate(value):
         yield place, _object(element, f"{where}[{place}]")
 
 
 def _object(value: object, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise WrongValueError(f"{where} is a JSON {json_kind(value)}", advice="write an object")
+        raise WrongValueError(f"{where} is {kind_of(value)}", advice="write an object")
     return value
 
 
@@ -405,13 +403,8 @@ def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
 
 
 def _from_text(value: object) -> object:
-    """Return a rating as OpenSearch writes it, which is a number as text; anything else is unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return number(value.encode())
-    except (ValueError, UnicodeEncodeError):
-        return value
+    """Return a rating as OpenSearch writes it, as text, so that it is read as a number; anything else is unchanged."""
+    return value.encode(errors="replace") if isinstance(value, str) else value
 
 
 # Lists to rows
@@ -431,7 +424,7 @@ def _rows_of_lists(lists: _Lists, name: str, role: str) -> tuple[Rows, Places]:
     try:
         for group, names, values in lists:
             if names:
-                groups.append(json_id(group, "group"))
+                groups.append(id_bytes(group, "group"))
                 lengths.append(len(names))
                 items += names
                 numbers += values

@@ -12,8 +12,8 @@ from typing import Any
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError
 from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, Columns, Refused, Wanted
-from ndcg_tracker.ingest.group_blocks import ExactOnly
-from ndcg_tracker.ingest.plain import gathered, json_integer, json_kind, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.group_blocks import LineFormat
+from ndcg_tracker.ingest.plain import gathered, json_integer, json_of, keys_once, kind_of, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows, in_asked_order
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -22,7 +22,7 @@ _DEEPEST = 3  # objects in objects
 _AT_ONCE = 1000  # lines
 
 
-class JsonLines(ExactOnly):
+class JsonLines(LineFormat):
     """A JSON lines file (see ``LineFormat``).
 
     The set of columns is only known at the end. Until then a column that no row had is absent; if it appears later, the
@@ -51,7 +51,7 @@ class JsonLines(ExactOnly):
         if rows.n_rows:
             if self._names["group"] not in self._seen and not lines.is_last:
                 self.finish(0, lines.error)  # without a group no block can be cut, so do not wait for the end
-            late = self._late_column(places.line_of(0))
+            late = self._late_column(places.lines[0])
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
                 raise lines.error(what, self._lacking[late])
@@ -64,7 +64,7 @@ class JsonLines(ExactOnly):
         def objects() -> Iterator[tuple[int, dict[str, Any]]]:
             for place, record in zip(lines or count(1), records, strict=False):
                 if not isinstance(record, dict):
-                    what = f"this is a JSON {json_kind(record)}"
+                    what = f"this is {kind_of(record)}"
                     where = LinePlaces(source.name, [place], unit=unit).place(0)
                     raise InputError(what, where=where, advice="write one object per row")
                 yield place, record
@@ -216,25 +216,9 @@ def json_record(line: bytes) -> dict[str, Any]:
     >>> json_record(b'{"group": "007", "weight": 2}')
     {'group': '007', 'weight': 2}
     """
-    try:
-        record = _DECODER.decode(line.decode())
-    except json.JSONDecodeError as error:
-        raise WrongValueError(
-            f"not valid JSON ({error.msg}, column {error.colno})", advice="write one object per line"
-        ) from None
-    except RecursionError:
-        raise WrongValueError("JSON nested too deeply", advice="write one flat object per line") from None
+    record: Any = json_of(line, _DECODER, "write one object per line")
     if not isinstance(record, dict):
         raise WrongValueError("not a JSON object", advice="write one {...} per line")
-    return record
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise WrongValueError(f"key {shown(twice)} is there twice", advice="keep one of the two")
     return record
 
 
@@ -245,4 +229,4 @@ def _refused_constant(text: str) -> float:
 
 
 _SIMPLE = json.JSONDecoder(parse_int=json_integer, parse_constant=_refused_constant)
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer, parse_constant=_refused_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=keys_once, parse_int=json_integer, parse_constant=_refused_constant)

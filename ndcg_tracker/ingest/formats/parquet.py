@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, warn_of_floats
 from ndcg_tracker.ingest.cells import RowPlaces
-from ndcg_tracker.ingest.columns import IDS, LABEL_TABLE, Columns, Wanted, by_order, warn_of_relevant_lists
+from ndcg_tracker.ingest.columns import IDS, LABEL_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
 from ndcg_tracker.ingest.objects import OneListEach, numbers_by_order
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
@@ -63,19 +63,11 @@ def _blocks(
     options: dict[str, Any] = {} if n_rows is None else {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
     with opened_parquet(file, source, **options) as opened:
         header = opened.schema_arrow.names
-        likely = columns.likely_names(header, wanted, source.error)
-        in_order: str | None = None  # the role of the numbers that come from the order of lists
-        if (
-            "item" in likely
-            and not columns.each_is_relevant(header, wanted)
-            and has_lists([opened.schema_arrow.field(likely["item"]).type])
-        ):
-            number = "label" if wanted is LABEL_TABLE else "score"
-            relaxed = by_order(header, wanted, likely, number)
-            in_order, wanted = None if relaxed is wanted else number, relaxed
-            if in_order == "label":
-                warn_of_relevant_lists()
-        names = columns.names(header, wanted, source.error)
+        names, is_by_order = columns.names_or_order(
+            header, wanted, source.error, lambda name: has_lists([opened.schema_arrow.field(name).type])
+        )
+        # the role of the numbers that come from the order of lists
+        in_order = None if not is_by_order else "label" if wanted is LABEL_TABLE else "score"
         batches = _batches(opened, file, names, source, places, n_rows or _BATCH, in_order)
         for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
             ordered = in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)

@@ -13,8 +13,8 @@ from ndcg_tracker.ingest.cells import LinePlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted, warn_of_repeats
 from ndcg_tracker.ingest.formats.response_shapes import BATCH, NOTHING, is_batch, json_response
 from ndcg_tracker.ingest.formats.responses import Found, Responses
-from ndcg_tracker.ingest.group_blocks import ExactOnly
-from ndcg_tracker.ingest.plain import checked, json_id
+from ndcg_tracker.ingest.group_blocks import LineFormat
+from ndcg_tracker.ingest.plain import checked, id_bytes
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.source import Lines
@@ -25,7 +25,7 @@ from ndcg_tracker.words.texts import shown
 class _Gathered:
     """The lists of responses, one after the other.
 
-    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``json_id``.
+    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``id_bytes``.
     """
 
     def __init__(self, name: str, unit: str, fractions: set[str], *, of_runs: bool) -> None:
@@ -46,7 +46,7 @@ class _Gathered:
             self._n_failed += found.is_failed
             self._n_empty += not found.is_failed
             return
-        group, n_items = json_id(found.group, "group", self._fractions), len(found.items)
+        group, n_items = id_bytes(found.group, "group", self._fractions), len(found.items)
         scores, labels, items = found.scores, found.labels, list(found.items)
         if scores is None and self._of_runs:
             self.in_order = True
@@ -88,7 +88,7 @@ class _Gathered:
         return responses.in_asked_order(rows), places
 
 
-class ResponseLines(ExactOnly):
+class ResponseLines(LineFormat):
     """JSON lines with one response per line (see ``LineFormat``).
 
     Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON, but are not
@@ -155,8 +155,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
             gathered.rows(responses)  # refuses a wrong value above
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
-    rows, lines = gathered.rows(responses)
-    return rows, lines.of_records()
+    return gathered.rows(responses)
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
@@ -176,7 +175,6 @@ def _of_document(responses: Responses, document: object, *, is_file: bool) -> It
         for group, held in document.items():
             yield "", partial(responses.of_list, held, group, f"group {shown(group)}: ")
     elif isinstance(document, dict) and responses.are_by_group(document):
-        responses.are_of(document)
         for place, (group, response) in enumerate(document.items()):
             yield "", partial(responses.found, response, place, f"group {shown(str(group))}: ")
     else:

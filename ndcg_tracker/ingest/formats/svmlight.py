@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain, count, islice, repeat
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import ColumnWarning, Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
-from ndcg_tracker.ingest.group_blocks import ExactOnly
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.plain import gathered
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines, Source
@@ -27,10 +29,11 @@ _LINE = re.compile(
 _NO_ROW = re.compile(rb"[ \t]*(?:#.*)?", re.DOTALL)
 _FEATURE = re.compile(rb"[0-9]+:[^ \t#:]+")
 _QUERY, _WEIGHT, _NOT_READ = ".query", ".weight", (".init", ".position")
+T = TypeVar("T")
 _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
-class LabelQid(ExactOnly):
+class LabelQid(LineFormat):
     """A label/qid file (see ``LineFormat``); items are identified by their row's number within the group.
 
     Without ``qid:`` fields the sizes of the groups are in a file ``FILE.query`` next to it, as in LightGBM, and a
@@ -42,7 +45,10 @@ class LabelQid(ExactOnly):
         self._first_line = 0
         self._sizes: Index | None = None
         path = _beside(source, _WEIGHT)
-        self._weights = None if path is None else _numbers_in(path, "weight")
+        self._weights: list[float] | None = None
+        if path is not None:
+            with Source(path) as file:
+                self._weights = list(_values_of(file, partial(number, role="weight")))
         not_read = [path for ending in _NOT_READ if (path := _beside(source, ending)) is not None]
         if not_read:
             names = in_a_row(list(map(shown_name, not_read)))
@@ -130,17 +136,14 @@ def _group_sizes(source: Source) -> list[int]:
             f"no qid: fields, and there is no {shown_name(without_compression(source.path))}.query with the group sizes"
         )
         raise source.error(what, advice="add one of the two")
-    sizes = []
     with Source(path) as file:
-        for line_number, line in file.lines():
-            text = line.strip(b" \t")
-            if not text:
-                continue
-            if _SIZE.fullmatch(text) is None or not int(text):
-                what = f"{shown(text)} is not a group size"
-                raise file.error(what, line_number, advice="write one whole number from 1 per line")
-            sizes.append(int(text))
-    return sizes
+        return list(_values_of(file, _size))
+
+
+def _size(text: bytes) -> int:
+    if _SIZE.fullmatch(text) is None or not int(text):
+        raise WrongValueError(f"{shown(text)} is not a group size", advice="write one whole number from 1 per line")
+    return int(text)
 
 
 def _wrong_line(line: bytes) -> str:
@@ -167,7 +170,7 @@ class Scores:
 
     def __init__(self, file: Source) -> None:
         self._file = file
-        self._scores = _numbers_of(file, "score")
+        self._scores = _values_of(file, partial(number, role="score"))
         self._n_taken = 0
 
     def take(self, n_rows: int) -> Floats:
@@ -187,17 +190,11 @@ class Scores:
             raise self._file.error(f"{counted} for the {n_rows} rows of {source.name}", advice="give one per row")
 
 
-def _numbers_in(path: str, role: str) -> list[float]:
-    with Source(path) as file:
-        return list(_numbers_of(file, role))
-
-
-def _numbers_of(file: Source, role: str) -> Iterator[float]:
+def _values_of(file: Source, read: Callable[[bytes], T]) -> Iterator[T]:
+    """Yield what is read in each line that is not blank (InputError naming the line)."""
     for line_number, line in file.lines():
-        text = line.strip(b" \t")
-        if not text:
-            continue
-        try:
-            yield number(text, role)
-        except WrongValueError as error:
-            raise error.at(f"{file.name}:{line_number}") from None
+        if text := line.strip(b" \t"):
+            try:
+                yield read(text)
+            except WrongValueError as error:
+                raise error.at(f"{file.name}:{line_number}") from None

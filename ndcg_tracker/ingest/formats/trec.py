@@ -21,7 +21,7 @@ from ndcg_tracker.ingest.cells import (
     is_number,
     rank_of,
 )
-from ndcg_tracker.ingest.columns import Refused
+from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.plain import gathered
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
@@ -65,7 +65,7 @@ RUN = Layout("run", ("group", "Q0", "item", "rank", "score", "tag"), 2, 4, "scor
 QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 
 
-class Trec:
+class Trec(LineFormat):
     """A TREC file of one kind (see ``LineFormat``).
 
     Arrow's parser reads everything that is not in doubt: it takes 0.03 s for 500,000 lines (14 MB), the exact reader
@@ -116,9 +116,6 @@ class Trec:
     def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is neither blank nor a comment."""
         return bool(_fields(line.strip(_BLANKS)))
-
-    def finish(self, n_rows: int, refused: Refused) -> None:
-        """Do nothing: every error shows in some line."""
 
     def _n_fields(self, text: bytes, lines: Lines) -> int:
         """Return how many fields each line of a text should have: as many as the first, if that number is allowed.

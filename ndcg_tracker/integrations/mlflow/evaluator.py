@@ -17,12 +17,11 @@ from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError
 from ndcg_tracker.ingest.frames import NullScores
 from ndcg_tracker.integrations.mlflow.tracking import (
     PER_GROUP,
-    PREFIX_TAG,
     RUN_ID_TAG,
     is_key,
+    link_tags,
     named_means,
     record,
-    shown_uri,
 )
 from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
@@ -300,12 +299,9 @@ def _free_name(tracker: Tracker, config: EvaluatorConfig, target: Run) -> str:
 
 
 def _link(target: Run, prefix: str, model_id: str | None) -> dict[str, str]:
-    tags = {
-        RUN_ID_TAG: target.info.run_id,
-        "mlflow.experiment_name": mlflow.get_experiment(target.info.experiment_id).name,
-        "mlflow.tracking_uri": shown_uri(mlflow.get_tracking_uri()),
-    }
-    return tags | ({PREFIX_TAG: prefix} if prefix else {}) | ({"mlflow.model_id": model_id} if model_id else {})
+    experiment = mlflow.get_experiment(target.info.experiment_id).name
+    tags = link_tags(target.info.run_id, experiment, mlflow.get_tracking_uri(), prefix)
+    return tags | ({"mlflow.model_id": model_id} if model_id else {})
 
 
 def _warn(result: IngestResult) -> None:

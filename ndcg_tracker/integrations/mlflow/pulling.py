@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Option, Positional, Replace
 from ndcg_tracker.errors import InputError, MetricError, argument
-from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.tracking import (
-    PREFIX_TAG,
     RANKING,
-    RUN_ID_TAG,
+    TrackingUri,
+    link_tags,
     live_run,
     mlflow_client,
-    shown_uri,
 )
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rules import refuse
-from ndcg_tracker.runs.ingest import RunDetails
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -32,6 +31,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.runs.ingest import IngestResult
 
+MlflowRun = Annotated[str, Positional("Id of the MLflow run, or its name with --experiment.", metavar="ID")]
+_WHERE = "the one it was evaluated under"
+PulledDataset = Annotated[str | None, Option("The dataset to store it in.", default=_WHERE)]
+PulledName = Annotated[str | None, Option("Name of the run.", default=_WHERE)]
+OfExperiment = Annotated[str | None, Option("The MLflow experiment to find the name in.")]
 _COLUMNS = ("group", "item", "score", "label")
 
 
@@ -46,13 +50,13 @@ class PulledRun:
 
 def pull(
     tracker: Tracker,
-    run_id: str,
+    run_id: MlflowRun,
     *,
-    dataset: str | None = None,
-    name: str | None = None,
-    replace: bool = False,
-    tracking_uri: str | None = None,
-    experiment: str | None = None,
+    dataset: PulledDataset = None,
+    name: PulledName = None,
+    replace: Replace = False,
+    tracking_uri: TrackingUri = None,
+    experiment: OfExperiment = None,
 ) -> list[PulledRun]:
     """Store the run whose items an MLflow run has as ``ndcg_ranking.parquet`` (several, if they have prefixes).
 
@@ -68,12 +72,8 @@ def pull(
             paths = _downloaded(client, source, uri, Path(folder))
             experiment_name = client.get_experiment(source.info.experiment_id).name
         refuse("pull mlflow", {"name": name, "several_files": len(paths) > 1})
-        tags = {
-            RUN_ID_TAG: source.info.run_id,
-            "mlflow.experiment_name": experiment_name,
-            "mlflow.tracking_uri": shown_uri(uri),
-        }
-        return [_stored(tracker, source, path, tags, dataset, name, replace) for path in paths]
+        links = partial(link_tags, source.info.run_id, experiment_name, uri)
+        return [_stored(tracker, source, path, links, dataset, name, replace) for path in paths]
 
 
 def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Run:
@@ -123,11 +123,14 @@ def _stored(
     tracker: Tracker,
     source: Run,
     path: Path,
-    tags: dict[str, str],
+    links: Callable[[str], dict[str, str]],
     dataset: str | None,
     name: str | None,
     replace: bool,
 ) -> PulledRun:
+    from ndcg_tracker.ingest.reading import read_run
+    from ndcg_tracker.runs.ingest import RunDetails
+
     prefix = path.name.removesuffix(RANKING)
     called = f"{path.name} of MLflow run {source.info.run_id}"
     facts = _facts(path, called)
@@ -139,7 +142,7 @@ def _stored(
         facts.get("source") or f"MLflow run {source.info.run_id}",
         facts.get("git_commit") or source.data.tags.get("mlflow.source.git.commit"),
         facts.get("parameters") or source.data.params,
-        {**kept, **tags, **({PREFIX_TAG: prefix} if prefix else {})},
+        {**kept, **links(prefix)},
         replace=replace,
     )
     texts = facts.get("requested_as", {})

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import unquote
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import LONGEST_NAME, metric_name, run_identity
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.integrations.stored_run import StoredRun
 
 
+TrackingUri = Annotated[str | None, Option("URI of the MLflow server.", default="$MLFLOW_TRACKING_URI")]
 PER_GROUP = "ndcg_per_group.json"
 RANKING = "ndcg_ranking.parquet"
 TAG = "ndcg_tracker."
@@ -67,6 +69,12 @@ def shown_uri(uri: str) -> str:
     return f"{scheme}://{address.partition('?')[0].partition('#')[0]}"
 
 
+def link_tags(run_id: str, experiment: str, uri: str, prefix: str) -> dict[str, str]:
+    """Return the tags of a stored run that say which MLflow run it belongs to, without secrets."""
+    tags = {RUN_ID_TAG: run_id, "mlflow.experiment_name": experiment, "mlflow.tracking_uri": shown_uri(uri)}
+    return tags | ({PREFIX_TAG: prefix} if prefix else {})
+
+
 @contextmanager
 def one_line(uri: str) -> Iterator[None]:
     """Turn errors of MLflow in this block into an InputError of one line, without the secrets of the URI."""
@@ -93,7 +101,7 @@ def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iter
     Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI`` or MLflow's default. ``must_exist``: whether a
     missing SQLite file is refused. Raises: InputError, also if MLflow is not installed.
     """
-    mlflow = library("mlflow", "mlflow")
+    mlflow = library("mlflow")
     uri = tracking_uri or mlflow.get_tracking_uri()
     path = unquote(uri.removeprefix(_SQLITE).partition("?")[0])
     if must_exist and uri.startswith(_SQLITE) and not Path(path).exists():

@@ -25,7 +25,7 @@ from ndcg_tracker.questions.explain.decide import (
     Subject,
 )
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Column, Report, Table, kinds, query_words, text_cell
+from ndcg_tracker.render.report import Column, Line, Report, Table, kinds, query_words, text_cell
 from ndcg_tracker.render.terminal import shortened, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points, unit, units
@@ -198,7 +198,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
         _headline(explanation),
         sentences=_story(explanation),
         tables=_tables(explanation, top),
-        remarks=_reasons(explanation, top),
+        lines=_reasons(explanation, top),
         legend=_legend(explanation),
         details=_details(explanation, top),
         notes=[told(note) for note in explanation.notes],
@@ -346,7 +346,7 @@ def _shown_items(explanation: GroupExplanation, top: int | None) -> list[Explain
     return [item for item in _by_cost(explanation) if id(item) in of_these]
 
 
-def _reasons(explanation: Explanation, top: int | None) -> list[str]:
+def _reasons(explanation: Explanation, top: int | None) -> list[Line]:
     """Return why the items in the table have their grades, as far as labels say it."""
     items = _shown_items(explanation, top) if isinstance(explanation, GroupExplanation) else []
     return reason_lines((f"{item.move.item} ({_grade_words(item.move.grade)})", item.detail) for item in items)

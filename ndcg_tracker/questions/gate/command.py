@@ -17,6 +17,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
 from ndcg_tracker.questions.gate import reset_gate
 from ndcg_tracker.questions.gate import set_policy as ask_policy
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import counted, short_name
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def gate(
             if tracker.is_sealed(asked.named["dataset"]):
                 _gate_sealed(tracker, asked, format)
                 return
-    if baseline is None:
-        raise InputError("the gate needs --baseline RUN: the run to compare against")
+    refuse("complete gate", {"baseline": baseline})
     summary = summary_path()
     to, asked = asked.apart(Outputs)
     with ExitStack() as files:
@@ -160,12 +160,8 @@ def show_policies(
         shown = [policy for policy in tracker.policies(dataset) if name in (None, policy.alias)]
     if name is not None and not shown:
         raise no_policy(name, dataset)
-    rows = [
-        (of.alias, of.dataset, of.rules, of.set_by, of.set_at_utc)
-        if format == "json"
-        else (of.alias, of.dataset, rules_words(of.rules), short_name(of.set_by), of.set_at_utc)
-        for of in shown
-    ]
+    told, name_of = (dict, str) if format == "json" else (rules_words, short_name)
+    rows = [(of.alias, of.dataset, told(of.rules), name_of(of.set_by), of.set_at_utc) for of in shown]
     options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
 
 

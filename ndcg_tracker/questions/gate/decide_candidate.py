@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import words
-from ndcg_tracker.compare.decide import PairedResults, closing_note
+from ndcg_tracker.compare.decide import Results, closing_note
 from ndcg_tracker.compare.estimate import without_inference
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.options import CompareOptions
@@ -38,7 +38,6 @@ from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Kind, Note, carry_command, command_line, sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide_suite import SuiteResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
 
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowledgement | None) -> Gated:
     """Return the decision. Raises: NotComparableError if a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
-    runs, direction = basis.runs, basis.runs.metric.direction
+    runs, direction, is_suite = basis.runs, basis.runs.metric.direction, question.suite is not None
     if not comparison.is_comparable and comparison.metrics[0].about.not_comparable in _WITHOUT_JUDGED:
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].about.not_comparable])
     decision = replace(_of_all(question, facts), direction=direction)
@@ -62,10 +61,10 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
     covered = {"ties", "equal_values", "judge_unchecked", *(["retraining"] if basis.learned is not None else [])}
     is_turned = decision.of_zero not in (None, decision.decision)
-    covered |= set() if is_turned and basis.pairs else {"unjudged_open"}
+    covered |= set() if is_turned and is_suite else {"unjudged_open"}
     covered |= set() if results.unreached is None else {results.unreached.kind, "unjudged_zero"}
     notes = [note for note in comparison.notes if note.kind not in covered]
-    if not basis.pairs:
+    if not is_suite:
         notes += _no_alias(question, runs)
         notes += _of_slices(question, runs, decision, fallen)
         notes += _open_labels(question, runs, decision, comparison)
@@ -129,19 +128,13 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     gains = gains_of(results.sample)
     found = replace(_of_parts(question, facts, gains, rules), drawn=drawn)
     if results.unreached is not None and not found.is_identical:
-        return barred(found, results.unreached)
+        return replace(undecided, barred=results.unreached)
     if facts.basis.judge_alone and not question.trust_judge and not found.is_identical:
         why = Note("judge_unchecked", {"judge": facts.basis.judge_alone})
         return replace(found, barred=why, ways=Ways())
     if results.ends:
         found = between(found, *(_of_parts(question, facts, gains_of(results.at(end)), rules) for end in ENDS))
     return replace(found, unjudged=results.unjudged)
-
-
-def barred(decision: Decision, why: Note) -> Decision:
-    """Return a decision about runs that labels do not both reach; it has no number but the difference."""
-    test = TTest(decision.t.n, decision.t.mean, None)
-    return Decision(rules=decision.rules, t=test, direction=decision.direction, barred=why)
 
 
 def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
@@ -166,9 +159,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules:
         )
     refuse("gate", {"max_harm": rules.max_harm, "weights": results.weights is not None})
     found = decide(gains, rules, levels)
-    return with_parts(
-        found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by.values))), levels
-    )
+    return with_parts(found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by))), levels)
 
 
 def with_parts(decision: Decision, gains: AnySample, each: Slices, levels: Levels) -> Decision:
@@ -199,7 +190,7 @@ def _fallen_slices(facts: GateFacts) -> tuple[Part, ...]:
     each = [
         (slicing.attribute, value, sample)
         for slicing in facts.slicings
-        for value, sample in results.sample.gains.slices(results.counted(slicing.values))
+        for value, sample in results.sample.gains.slices(results.counted(slicing))
         if value is not None
     ]
     parts = regressed("", [(value, sample) for _, value, sample in each])
@@ -232,15 +223,15 @@ def _of_slices(question: GateQuestion, runs: RunPair, decision: Decision, fallen
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comparison: Comparison) -> list[Note]:
     """Return a note with the command that settles what unjudged items leave open."""
-    left = decision.unjudged
-    if left is None or decision.decision != "inconclusive" or decision.of_zero in (None, "inconclusive"):
+    left, (low, high) = decision.unjudged, decision.open_delta
+    if left is None or not left.n_items or decision.decision != "inconclusive" or low == high:
         return []
     names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     metric, n_items = str(question.metric), None if runs.is_repeated else left.n_items
     return [closing_note(comparison, metric, names, n_items, left.n_groups)]
 
 
-def _hangs_on_ties(decision: Decision, results: PairedResults | SuiteResults) -> bool:
+def _hangs_on_ties(decision: Decision, results: Results) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
     effect, delta = results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:

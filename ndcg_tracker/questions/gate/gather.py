@@ -22,12 +22,19 @@ from ndcg_tracker.compare.arms import (
     unlike,
     without_checkpoints,
 )
-from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair, judge_alone
+from ndcg_tracker.compare.gather import (
+    asked_attributes,
+    asked_pair,
+    check_arms,
+    compared_on_suite,
+    compared_pair,
+    judge_alone,
+    pairs_on_suite,
+)
 from ndcg_tracker.compare.gather_results import with_same_lists
-from ndcg_tracker.compare.gather_suite import compared_pairs, comparison_on_suite, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, suite_metric
 from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
@@ -43,22 +50,20 @@ from ndcg_tracker.questions.gate.result import (
     question_digest,
     recording,
 )
-from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
+from ndcg_tracker.questions.gate.say import gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.storage.marks import finite_or_none
-from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.storage.records import NO_LABELS_HERE, Decided, DecisionRecord
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.questions.gate.decide import Word
     from ndcg_tracker.questions.gate.result import Look
-    from ndcg_tracker.storage.records import DecisionRecord, PolicyRecord, RunRecord, SuiteDecisionRecord
+    from ndcg_tracker.storage.records import PolicyRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HOW_TO_REPEAT = (
@@ -80,8 +85,6 @@ def gated(
 
     def basis(tx: ReadTransaction) -> Basis:
         asked, policy = _asked(tx, question)
-        if asked.suite is not None:
-            return _basis_on_suite(tx, asked)
         return basis_of(tx, asked, lambda *_: look_of(tx, asked, policy, dry_run=dry_run), policy=policy)
 
     outcome = decided_and_recorded(
@@ -111,42 +114,48 @@ def _asked(tx: ReadTransaction, question: GateQuestion) -> tuple[GateQuestion, P
     return asked, policy
 
 
-def runs_of(tx: ReadTransaction, question: GateQuestion) -> RunPair:
-    """Return the runs of a question under the labels that it asks for."""
-    arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
-    check_arms(arms[0], arms[1], question.options)
-    return asked_pair(tx, arms[0], arms[1], question.options)
+def pairs_of(tx: ReadTransaction, question: GateQuestion) -> dict[str, RunPair]:
+    """Return the runs of a question by dataset, under the labels that it asks for.
+
+    Raises: NotComparableError if a system lacks a run on a dataset of the suite, with what to type.
+    """
+    if question.suite is None:
+        arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
+        check_arms(arms[0], arms[1], question.options)
+        both = asked_pair(tx, arms[0], arms[1], question.options)
+        return {both.baseline.run.dataset: both}
+    pairs, lacking = pairs_on_suite(tx, question.systems, question.options)
+    if lacking:
+        raise NotComparableError(
+            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, but a gate decides "
+            f"on every dataset of suite {question.suite!r}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
+        )
+    return pairs
 
 
 def _decided_before(
     tx: ReadTransaction, question: GateQuestion, policy: PolicyRecord | None, acknowledgement: Acknowledgement | None
 ) -> Gated | None:
     """Return the recorded decision on the same question, None if anything that it rests on has changed since."""
-    if question.suite is not None:
-        basis = _basis_on_suite(tx, question)
-        asked = question_digest(question, basis.pairs.values())
-        place = next((place for place, of in enumerate(basis.on_suite) if of.question == asked), None)
-        if place is None:
-            return None
-        outcome = decided(question, facts_of(tx, replace(basis, number=1 + place)), acknowledgement)
-        return decided_again(outcome, basis.on_suite[place], recorded_reason(outcome))
-    runs = runs_of(tx, question)
-    asked = question_digest(question, [runs])
-    record = next((of for of in reversed(tx.decisions.all(runs.dataset_id)) if of.question == asked), None)
+    pairs = pairs_of(tx, question)
+    asked = question_digest(question, pairs.values())
+    record = next((of for of in reversed(_on_record(tx, question, pairs)) if of.question == asked), None)
     if record is None:
         return None
     look, since = look_of(tx, question, policy, until=record.id), restarted(tx, policy)
-    budget = {"budget": record.budget, "looks": record.looks, "look": record.look}
-    if budget != (dict.fromkeys(budget) if look is None else look.columns) or (
-        since is not None and since.after_decision_id >= record.id
-    ):
-        return None  # the budget was restarted, or is another one
+    if isinstance(record, DecisionRecord):
+        budget = {"budget": record.budget, "looks": record.looks, "look": record.look}
+        if budget != (dict.fromkeys(budget) if look is None else look.columns) or (
+            since is not None and since.after_decision_id >= record.id
+        ):
+            return None  # the budget was restarted, or is another one
     basis = basis_of(tx, question, lambda *_: look, until=record.id, policy=policy)
     outcome = decided(question, facts_of(tx, basis), acknowledgement)
     return decided_again(outcome, record, recorded_reason(outcome))
 
 
-def decided_again(outcome: Gated, record: DecisionRecord | SuiteDecisionRecord, why: str) -> Gated | None:
+def decided_again(outcome: Gated, record: Decided, why: str) -> Gated | None:
     """Return a decision as the one that was recorded before, None if its numbers or its reason differ from that."""
     decision = outcome.decision
     numbers = [finite_or_none(of) for of in (decision.delta, decision.lower, decision.upper, decision.fail_alpha)]
@@ -159,30 +168,11 @@ def decided_again(outcome: Gated, record: DecisionRecord | SuiteDecisionRecord, 
     return replace(outcome, decision_id=record.id, acknowledgement=given, decided_before=True)
 
 
-def _basis_on_suite(tx: ReadTransaction, question: GateQuestion) -> Basis:
-    """Return the basis of a decision over a suite.
-
-    Raises: NotComparableError if a system lacks a run on a dataset, with what to type.
-    """
-    question.refuse_incomplete()
-    suite = question.suite or ""
-    pairs, lacking = pairs_on_suite(tx, suite, question.systems, question.options)
-    if lacking:
-        raise NotComparableError(
-            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, but a gate decides "
-            f"on every dataset of suite {suite!r}",
-            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(suite)}",
-        )
-    refuse_policy(tx, question, pairs)
-    of_this_gate = str(question.metric), question.baseline, _judge_of(pairs)
-    every = tx.decisions.on_suite(suite)
-    earlier = tuple(of for of in every if (of.metric, of.baseline, of.judge) == of_this_gate)
-    outside = outside_policy(tx, pairs.values())
-    alone = next(filter(None, (judge_alone(tx, both) for both in pairs.values())), "")
-    first = next(iter(pairs.values()))
-    return Basis(
-        question, first, number=1 + len(earlier), judge_alone=alone, outside=outside, pairs=pairs, on_suite=earlier
-    )
+def _on_record(tx: ReadTransaction, question: GateQuestion, pairs: Mapping[str, RunPair]) -> Sequence[Decided]:
+    """Return the decisions on the dataset or on the suite, oldest first."""
+    if question.suite is not None:
+        return tx.decisions.on_suite(question.suite)
+    return tx.decisions.all(next(iter(pairs.values())).dataset_id)
 
 
 def _judge_of(pairs: Mapping[str, RunPair]) -> str:
@@ -203,37 +193,44 @@ def basis_of(
     ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset. ``until``: the
     number of the recorded decision that this is, None for a new one. ``policy``: that the question obeys.
     """
-    runs = runs_of(tx, question)
+    pairs = pairs_of(tx, question)
     question.refuse_incomplete()
-    baseline, alias = runs.baseline.run, question.alias
-    refuse("gate", {"margin": question.margin, "arms": runs.is_repeated})
-    decisions = tx.decisions.all(baseline.dataset_id)
-    earlier = tuple(of_gate(decisions, str(question.metric), alias))
-    judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
-    judge = runs.baseline.label_set.judge
-    sides = baseline.id, runs.candidate.run.id
-    by_answers = [of for of in earlier if of.checked_by is not None and of.alpha is not None]
+    runs, alias, text = next(iter(pairs.values())), question.alias, str(question.metric)
+    decisions, earlier, alike = list[DecisionRecord](), list[DecisionRecord](), list[Decided]()
+    if question.suite is not None:
+        refuse_policy(tx, question, pairs)
+        asked, alias = (text, question.baseline, _judge_of(pairs)), None
+        alike += [of for of in tx.decisions.on_suite(question.suite) if (of.metric, of.baseline, of.judge) == asked]
+    else:
+        refuse("gate", {"margin": question.margin, "arms": runs.is_repeated})
+        decisions, checked_by = tx.decisions.all(runs.dataset_id), runs.checked_by
+        earlier = of_gate(decisions, text, alias)
+        judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(runs.dataset_id, None)}
+        scope = question.scope, runs.baseline.label_set.judge
+        alike += [
+            of
+            for of in earlier
+            if (of.scope, judge_of[of.label_set_id]) == scope and (not checked_by or of.checked_by == checked_by)
+        ]
+    before = [of for of in alike if until is None or of.id < until]
+    sides = runs.baseline.run.id, runs.candidate.run.id
     n_looks = sum(
-        (of.baseline_run_id, of.candidate_run_id) == sides and (until is None or of.id < until) for of in by_answers
+        of.checked_by is not None and of.alpha is not None and (of.baseline_run_id, of.candidate_run_id) == sides
+        for of in earlier
+        if until is None or of.id < until
     )
     return Basis(
         question,
-        runs,
-        earlier,
-        None if alias is None else tx.aliases.known(alias, baseline.dataset),
+        pairs,
+        tuple(earlier),
+        None if alias is None else tx.aliases.known(alias, runs.baseline.run.dataset),
         _learned(tx, question, runs) if question.margin == "auto" else None,
-        1
-        + sum(
-            (of.scope, judge_of[of.label_set_id]) == (question.scope, judge)
-            and (of.checked_by == runs.checked_by or not runs.checked_by)
-            for of in earlier
-            if until is None or of.id < until
-        ),
-        judge_alone(tx, runs),
+        1 + len(before),
+        next(filter(None, (judge_alone(tx, both) for both in pairs.values())), ""),
         look_of_runs(runs, decisions),
         policy,
         restarted(tx, policy),
-        "" if policy is not None else outside_policy(tx, [runs]),
+        "" if policy is not None else outside_policy(tx, pairs.values()),
         1 + n_looks,
     )
 
@@ -241,10 +238,9 @@ def basis_of(
 def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     """Return the facts that the decision rests on; this reads the group results of both runs once."""
     question, runs, options = basis.question, basis.runs, basis.question.options
-    if basis.pairs:
-        pairs = compared_pairs(tx, question.systems, basis.pairs, options, with_other_ids=True)
-        comparison, (on_suite,) = comparison_on_suite(question.systems, pairs, (), options)
-        return GateFacts(basis, comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
+    if question.suite is not None:
+        found, (on_suite,) = compared_on_suite(tx, question.systems, basis.pairs, options, with_other_ids=True)
+        return GateFacts(basis, found.comparison, on_suite, None if question.by is None else Slicing.of("dataset", ()))
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options, are_sliced=False))
     (results,) = pair.results
@@ -252,13 +248,13 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)
     named = {} if question.scope == "set" else attributes_of(tx, baseline.dataset_id, ids)
     results = with_same_lists(tx, runs, results, by)
-    slicings = tuple(Slicing(name, values) for name, values in named.items() if len(set(values)) <= MOST_SLICES)
+    slicings = tuple(of for of in map(Slicing.of, named, named.values()) if len(of.names) <= MOST_SLICES)
     return GateFacts(basis, pair.comparison, results, by, slicings)
 
 
 def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
-    question, decision, runs, pairs = basis.question, outcome.decision, basis.runs, basis.pairs
+    question, decision, runs, pairs = basis.question, outcome.decision, basis.runs, basis.pairs.values()
     acknowledgement, look = outcome.acknowledgement, basis.look
     columns: dict[str, Any] = {
         "metric": str(question.metric),
@@ -274,13 +270,13 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         "unjudged": decision.worth or question.unjudged,
         "delta_low": decision.open_delta[0],
         "delta_high": decision.open_delta[1],
-        "question": question_digest(question, pairs.values() or [runs]),
+        "question": question_digest(question, pairs),
     }
     write = tx.write.decisions
-    if pairs:
+    if question.suite is not None:
         of_suite = {name: getattr(question, name) for name in ("suite", "baseline", "candidate", "by_tag")}
-        of_runs = {dataset: _recorded_runs(both) for dataset, both in pairs.items()}
-        of_suite |= {"runs": of_runs, "dataset_margin": question.slice_margin, "judge": _judge_of(pairs)}
+        of_runs = {dataset: _recorded_runs(both) for dataset, both in basis.pairs.items()}
+        of_suite |= {"runs": of_runs, "dataset_margin": question.slice_margin, "judge": _judge_of(basis.pairs)}
         return replace(outcome, decision_id=write.insert_on_suite(**columns, **of_suite).id)
     record = write.insert(
         runs.dataset_id,
@@ -463,9 +459,3 @@ class GateResult(Answer):
 
     def _said(self) -> Said:
         return gate_said(self.gated)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row: both runs, the metric, and the decision with its numbers."""
-        import pandas as pd
-
-        return pd.DataFrame([gate_row(self.gated)])

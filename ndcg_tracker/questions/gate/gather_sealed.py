@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.asked import checked_margin, made
-from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, argument
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, look_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.gather import basis_of, facts_of, runs_of
+from ndcg_tracker.questions.gate.gather import basis_of, facts_of, pairs_of
 from ndcg_tracker.questions.gate.gather_policy import look_after
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, decided_and_recorded, question_digest
@@ -18,6 +18,7 @@ from ndcg_tracker.questions.gate.say import look_words
 from ndcg_tracker.render.formats import Answer, Said, as_object, paths, picked
 from ndcg_tracker.render.report import Line, Report, Table
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.rules import refuse
 from ndcg_tracker.runs.sealing import BUDGET, check_telling
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.words.texts import points
@@ -91,9 +92,9 @@ def sealed_gated(store: Store, candidate: str, dataset: str, baseline: str | Non
         return SealedGateResult("pass" if has_passed else "not_passed", *asked, look, decided_before)
 
     def before(tx: ReadTransaction) -> SealedGateResult | None:
-        runs = runs_of(tx, question)
-        asked = question_digest(question, [runs])
-        record = next((of for of in tx.decisions.all(runs.dataset_id) if of.question == asked), None)
+        pairs = pairs_of(tx, question).values()
+        asked = question_digest(question, pairs)
+        record = next((of for both in pairs for of in tx.decisions.all(both.dataset_id) if of.question == asked), None)
         if record is None or record.look is None:
             return None
         look = Look(record.look, BUDGET, record.looks, record.alpha or 0.0)
@@ -147,15 +148,9 @@ def _question(
     seal = tx.datasets.seal_of(tx.datasets.known(dataset).id)
     if seal is None or seal.metric is None:
         raise InputError(f"dataset {dataset!r} is not sealed", advice="use gate, which takes open data")
-    if baseline is not None and seal.baseline_run is not None:
-        raise InputError(
-            f"{argument('baseline')} does not go with sealed dataset {dataset!r}, whose split fixed the baseline "
-            f"{seal.baseline_run!r}",
-            advice="leave it out",
-        )
-    against = baseline or seal.baseline_run
-    if against is None:
-        raise InputError(f"the gate needs {argument('baseline', 'RUN')}: the run to compare against")
+    refuse("gate", {"baseline": baseline, "fixed_baseline": seal.baseline_run})
+    against = baseline or seal.baseline_run or ""
+    refuse("complete gate", {"baseline": against})
     cluster = None if seal.split is None else seal.split["cluster"]
     rules = {"metric": seal.metric, "margin": seal.margin, "dataset": dataset, "cluster": cluster}
     return made(GateQuestion, rules, candidate=candidate, baseline=against), seal

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, Estimate
@@ -17,8 +17,7 @@ from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.question import Acknowledgement, GateQuestion
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.decide import PairedResults
-    from ndcg_tracker.compare.decide_suite import SuiteResults
+    from ndcg_tracker.compare.decide import Results
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.storage.locks import TurnName
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         BudgetResetRecord,
         DecisionRecord,
         PolicyRecord,
-        SuiteDecisionRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -45,12 +43,11 @@ class Basis:
     budget it is, None without a budget. ``question``: the question under the policy of its alias. ``policy``: None
     without one; ``restarted``: when its alias was last moved or its budget reset, None if never. ``outside``: the alias
     whose policy does not count, although the baseline is its run; "" for none. ``drawn_look``: which decision about
-    these runs and this metric by drawn answers it would be. ``pairs``: the runs on each dataset of a suite, empty for
-    one dataset; ``runs`` is then the first of them, and ``on_suite`` has the earlier decisions.
+    these runs and this metric by drawn answers it would be. ``pairs``: the runs on the dataset, or on each of a suite.
     """
 
     question: GateQuestion
-    runs: RunPair
+    pairs: Mapping[str, RunPair]
     earlier: tuple[DecisionRecord, ...] = ()
     pin: AliasRecord | None = None
     learned: LearnedMargin | None = None
@@ -61,13 +58,17 @@ class Basis:
     restarted: BudgetResetRecord | None = None
     outside: str = ""
     drawn_look: int = 1
-    pairs: Mapping[str, RunPair] = field(default_factory=dict)
-    on_suite: tuple[SuiteDecisionRecord, ...] = ()
+
+    @property
+    def runs(self) -> RunPair:
+        """The runs on the dataset, or on the first of a suite."""
+        return next(iter(self.pairs.values()))
 
     @property
     def on_each(self) -> Mapping[str, RunPair]:
         """The runs by the words that follow a name to say where: "" for one dataset."""
-        return {f" on {dataset}": both for dataset, both in self.pairs.items()} or {"": self.runs}
+        is_suite = self.question.suite is not None
+        return {f" on {dataset}" if is_suite else "": both for dataset, both in self.pairs.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class GateFacts:
 
     basis: Basis
     comparison: Comparison
-    results: PairedResults | SuiteResults
+    results: Results
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
 
@@ -114,28 +115,21 @@ class Drift:
     """How far accepted candidates have moved away from the run of a baseline alias, as the decisions recorded it.
 
     ``alias``: without the @. ``pinned_run``: the run that it stands for, since ``pinned_at_utc``. ``n_accepted``: the
-    number of candidates that PASSed against that run, ``latest_accepted``: the last of them, ``latest_delta``: its
-    delta against the pinned run. ``n_overridden``, ``latest_overridden``, ``latest_overridden_delta``: the same for
-    candidates that did not PASS and were overridden. ``n_moves``: how often the alias was moved to a candidate that
-    PASSed or was overridden, ``n_moves_overridden``: how many of those were overridden. ``first_run``: the run before
-    the moves, ``moved_delta``: the sum of the deltas of those candidates, ``total_delta``: that sum plus the present
-    delta. Undefined values are None.
+    number of candidates that PASSed against that run, ``n_overridden``: of those that were overridden without a PASS.
+    ``n_moves``: how often the alias was moved to a candidate of either kind. ``first_run``: the run before the moves,
+    ``moved_delta``: the sum of the deltas of those candidates, ``total_delta``: that sum plus the present delta.
+    Undefined values are None.
     """
 
     alias: str
     pinned_run: str
     pinned_at_utc: str
     n_accepted: int = 0
-    latest_accepted: str | None = None
-    latest_delta: float | None = None
+    n_overridden: int = 0
     n_moves: int = 0
     first_run: str | None = None
     moved_delta: float | None = None
     total_delta: float | None = None
-    n_overridden: int = 0
-    latest_overridden: str | None = None
-    latest_overridden_delta: float | None = None
-    n_moves_overridden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +262,8 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
     let_through = [
         decision for decision in earlier if decision.decision == "pass" or decision.acknowledged_by is not None
     ]
-    newest: dict[str, DecisionRecord] = {}
-    for decision in let_through:
-        if decision.baseline_run_id == pin.run_id:
-            newest.pop(decision.candidate_run, None)  # in the order of the latest decisions
-            newest[decision.candidate_run] = decision
-    accepted = [decision for decision in newest.values() if decision.decision == "pass"]
-    overridden = [decision for decision in newest.values() if decision.decision != "pass"]
+    newest = {of.candidate_run: of.decision for of in let_through if of.baseline_run_id == pin.run_id}
+    n_accepted = sum(decision == "pass" for decision in newest.values())
     moves = _moves(let_through, pin.run_id)
     deltas = [move.delta for move in moves if move.delta is not None]
     is_known = bool(moves) and len(deltas) == len(moves)
@@ -283,17 +272,12 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
         pin.name,
         pin.run,
         pin.updated_at_utc,
-        n_accepted=len(accepted),
-        latest_accepted=accepted[-1].candidate_run if accepted else None,
-        latest_delta=accepted[-1].delta if accepted else None,
+        n_accepted=n_accepted,
+        n_overridden=len(newest) - n_accepted,
         n_moves=len(moves),
         first_run=moves[-1].baseline_run if moves else None,
         moved_delta=moved_delta,
         total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
-        n_overridden=len(overridden),
-        latest_overridden=overridden[-1].candidate_run if overridden else None,
-        latest_overridden_delta=overridden[-1].delta if overridden else None,
-        n_moves_overridden=sum(move.decision != "pass" for move in moves),
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.decide import closing_note
 from ndcg_tracker.compare.results import Comparison, Unjudged
 from ndcg_tracker.compare.say_drawn import check_facts, favours, few_words
 from ndcg_tracker.compare.say_tables import (
@@ -25,12 +24,12 @@ from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,
     FEWEST_IN_SLICE,
     PASS_LEVEL,
+    BoundMethod,
     Bounds,
     Decision,
     Part,
 )
 from ndcg_tracker.questions.gate.gather_policy import reset_command, rules_words
-from ndcg_tracker.questions.gate.question import Acknowledgement
 from ndcg_tracker.questions.gate.result import Drift, Gated, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Column, Line, Report, Table
@@ -94,9 +93,9 @@ _GATE_KEYS = paths(
     "acknowledged=acknowledgement judge_alone decided_before look drawn_look=decision.drawn_look "
     "policy outside"
 )
-_FRAME_COLUMNS = paths(
-    "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
-    "baseline=of_metric.baseline candidate=of_metric.candidate"
+_PROPERTIES = paths(
+    "decision scope margin delta n max_harm decision_id acknowledged_by=acknowledged.by "
+    "acknowledged_reason=acknowledged.reason"
 )
 
 
@@ -112,13 +111,6 @@ def gate_said(gated: Gated, spelled: Spelling = in_python) -> Said:
         lambda: Table.of_rows([picked(_CSV_COLUMNS, _with_metric(gated))]),
         dataset=gated.comparison.dataset,
     )
-
-
-def gate_row(gated: Gated) -> dict[str, Any]:
-    """Return a row with both runs, the metric, and the decision with its numbers."""
-    row = picked(_FRAME_COLUMNS, _with_metric(gated))
-    row |= as_object(gated.decision)
-    return row | {"decision_id": gated.decision_id}
 
 
 def _with_metric(gated: Gated) -> dict[str, Any]:
@@ -283,7 +275,7 @@ def _few_words(decision: Decision) -> str:
     if low is None:
         return ""
     facts: Mapping[str, Any] = low.facts
-    if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
+    if low.kind == "low_information" and facts.get("n_nonzero") is not None:
         who = "clusters" if facts.get("of_clusters") else units("query")
         of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
         few = f"only {facts['n_nonzero']:,}{of} {who} differ"
@@ -340,14 +332,7 @@ def _worst_loss(gated: Gated) -> list[Line]:
 
 def _grading(gated: Gated) -> Note | None:
     """Return the note with the command that fills what unjudged items leave open, None if they leave nothing open."""
-    if gated.comparison.suite is not None:
-        return next((note for note in gated.comparison.notes if note.kind == "unjudged_open"), None)
-    left, comparison, (low, high) = gated.decision.unjudged, gated.comparison, gated.decision.open_delta
-    if left is None or low is None or low == high or not left.n_items:
-        return None
-    names = [run.runs[0].name if run.runs else run.name for run in (comparison.baseline, comparison.candidate)]
-    n_items = None if comparison.baseline.runs or comparison.candidate.runs else left.n_items
-    return closing_note(comparison, comparison.metrics[0].metric, names, n_items, left.n_groups)
+    return next((note for note in gated.comparison.notes if note.kind == "unjudged_open"), None)
 
 
 def do_lines(decision: Decision, grading: Note | None, comparison: Comparison) -> list[Line]:
@@ -422,10 +407,6 @@ class Sides:
         self.is_higher = decision.direction == "higher"
         self.worse, self.better = ("below", "above") if self.is_higher else ("above", "below")
         self.least, self.most = ("at least", "at most") if self.is_higher else ("at most", "at least")
-        of_gains = decision.bounds or Bounds()
-        self.pass_bound = self.shown(of_gains.lower)
-        self.fail_bound = self.shown(of_gains.upper)
-        self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
         self.levels = percent_of(decision.pass_level or PASS_LEVEL), percent_of(1 - (decision.fail_alpha or FAIL_ALPHA))
 
     def shown(self, gain: float | None) -> float | None:
@@ -448,14 +429,14 @@ def _of_slices(decision: Decision) -> str:
         clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
-        bounds = ", ".join(
-            f"{_slice_name(part)} ({sides.most} {part.upper if sides.is_higher else part.lower:.4g} with "
-            f"{percent_of(1 - (part.alpha or 0.0))} confidence)"
-            for part in fails[:SLICES_NAMED]
-        )
-        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
+
+        def bound(part: Part) -> str:
+            most = f"{sides.most} {part.upper if sides.is_higher else part.lower:.4g}"
+            return f"{_slice_name(part)} ({most} with {percent_of(1 - (part.alpha or 0.0))} confidence)"
+
+        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {_listed(fails, bound)}")
     if is_open:
-        named = ", ".join(map(_slice_name, is_open[:SLICES_NAMED])) + _more(is_open)
+        named = _listed(is_open, _slice_name)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(rules.part_margin)}: {named}")
     fallen = [part for part in slices if part.p_adjusted is not None]
     if fallen:
@@ -469,8 +450,10 @@ def _slice_name(part: Part) -> str:
     return f"{part.attribute}={shown(part.value)}" if part.value is not None else f"no {part.attribute}"
 
 
-def _more(rows: Sequence[object]) -> str:
-    return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
+def _listed(parts: Sequence[Part], named: Callable[[Part], str]) -> str:
+    """Return the names of the first parts, and how many more there are."""
+    more = f" and {len(parts) - SLICES_NAMED} more" if len(parts) > SLICES_NAMED else ""
+    return ", ".join(map(named, parts[:SLICES_NAMED])) + more
 
 
 def harm_words(decision: Decision) -> str:
@@ -485,31 +468,21 @@ def harm_words(decision: Decision) -> str:
         else f"of {units('query')} like these lose"
     )
     lose += f" more than {limit.loss:g}"
-    whole, slices = parts[0], parts[1:]
+    whole, harmed = parts[0], [part for part in parts[1:] if part.status == "fails"]
     if whole.status == "within":
         level = percent_of(decision.pass_level or PASS_LEVEL)
-        clauses = [f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"]
+        words = f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"
     elif whole.status == "fails":
         level = percent_of(1 - (whole.alpha or 0.0))
-        told = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
-        clauses = [f"{told}, and only {share} may: {_counts(whole)} do"]
+        least = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
+        words = f"{least}, and only {share} may: {_counts(whole)} do"
     else:
         most = f"{(whole.upper or 0.0) * 100:.2g}%"
-        clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
-    who = "clusters" if of_clusters else units("query")
-    for status, words in (
-        ("fails", f"but more than {share} of the {who} {{}} do"),
-        ("open", f"not shown for {who} {{}}"),
-    ):
-        rows = [part for part in slices if part.status == status and (status == "fails" or part.blocks)]
-        named = [
-            f"{'without' if part.value is None else 'with'} {part.attribute}"
-            f"{'' if part.value is None else f'={shown(part.value)}'} ({_counts(part)})"
-            for part in rows[:SLICES_NAMED]
-        ]
-        more = f" and {len(rows) - SLICES_NAMED} other slices" if len(rows) > SLICES_NAMED else ""
-        clauses += [words.format(", ".join(named) + more)] if rows else []
-    return "; ".join(clauses)
+        words = f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"
+    if not harmed:
+        return words
+    named = _listed(harmed, lambda part: f"with {_slice_name(part)} ({_counts(part)})")
+    return f"{words}; but more than {share} of the {'clusters' if of_clusters else units('query')} {named} do"
 
 
 def _counts(part: Part) -> str:
@@ -651,32 +624,26 @@ def _warnings(gated: Gated) -> list[str]:
 
 def bounds_in_words(decision: Decision) -> list[str]:
     """Return the one-sided bounds, each with its level; the bound of PASS comes first."""
-    bounds = []
+    of = decision.bounds or Bounds()
+    return _one_sided(decision, (of.lower, of.lower_method), (of.upper, of.upper_method))
+
+
+def _one_sided(decision: Decision, *bounds: tuple[float | None, BoundMethod | None]) -> list[str]:
+    """Return the bounds for PASS and for FAIL of gains, as differences."""
     sides = Sides(decision)
-    if sides.pass_bound is not None and decision.pass_level is not None:
-        method = "betting bound, " if sides.pass_method == "betting" else ""
-        bound = points(sides.pass_bound, signed=True)
-        bounds.append(f"{sides.least} {bound} ({method}{percent_of(decision.pass_level)})")
-    if sides.fail_bound is not None and decision.fail_alpha is not None:
-        method = "betting bound, " if sides.fail_method == "betting" else ""
-        bound = points(sides.fail_bound, signed=True)
-        bounds.append(f"{sides.most} {bound} ({method}{percent_of(1 - decision.fail_alpha)})")
-    return bounds
+    return [
+        f"{word} {points(sides.shown(gain), signed=True)} ({'betting bound, ' if method == 'betting' else ''}{level})"
+        for (gain, method), word, level in zip(bounds, (sides.least, sides.most), sides.levels, strict=True)
+        if gain is not None
+    ]
 
 
 def by_t_alone(decision: Decision) -> list[tuple[str, str]]:
     """Return the t bounds if they were not trusted alone, to show what caution costs."""
-    sides = Sides(decision)
-    gains = decision.bounds or Bounds()
-    if decision.pass_level is None or decision.fail_alpha is None:
-        return []
-    by_t = []
-    if gains.t_lower is not None and sides.pass_method == "betting":
-        bound = points(sides.shown(gains.t_lower), signed=True)
-        by_t.append(f"{sides.least} {bound} ({percent_of(decision.pass_level)})")
-    if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.why):
-        bound = points(sides.shown(gains.t_upper), signed=True)
-        by_t.append(f"{sides.most} {bound} ({percent_of(1 - decision.fail_alpha)})")
+    of = decision.bounds or Bounds()
+    lower = of.t_lower if of.lower_method == "betting" else None
+    upper = of.t_upper if of.betting_upper is not None and (lower is not None or decision.why) else None
+    by_t = _one_sided(decision, (lower, "t"), (upper, "t"))
     return [("by t alone", f"{', '.join(by_t)}; not trusted, as information is low")] if by_t else []
 
 
@@ -727,25 +694,14 @@ def minute(time: str) -> str:
 def drifted(drift: Drift) -> list[str]:
     """Return how far accepted candidates have moved away from the pinned baseline."""
     pinned = f"@{drift.alias} has been {drift.pinned_run} since {minute(drift.pinned_at_utc)}"
-    if drift.n_accepted:
-        latest = f"{points(drift.latest_delta, signed=True)} against it"
-        pinned += (
-            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last one {drift.latest_accepted}, {latest}"
-        )
-    else:
-        pinned += "; no candidate accepted since"
-    if drift.n_overridden:
-        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
-        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last one {latest}"
+    accepted = counted(drift.n_accepted, "candidate") if drift.n_accepted else "no candidate"
+    overridden = f", {drift.n_overridden} overridden without a PASS" if drift.n_overridden else ""
+    pinned += f"; {accepted} accepted since{overridden}"
     if not drift.n_moves:
         return [pinned]
     times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
-    kind, n_overridden = "an accepted", drift.n_moves_overridden
-    if n_overridden:
-        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
-    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
     moved = (
-        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
+        f"it was moved {times} to a candidate of this gate: {points(drift.moved_delta, signed=True)} since "
         f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
     )
     return [pinned, moved]
@@ -764,24 +720,7 @@ def gate_junit(gated: Gated, spelled: Spelling = in_python) -> str:
     where = f"ndcg-track.{'gate' if comparison.suite is None else 'suite'}.{comparison.dataset}"
     why = _only_reason(decision) or "; ".join(filter(None, (delta_words(decision), why_words(decision))))
     message = f"{verdict_words(gated)}: {why}"
-    properties = _properties(decision, gated.decision_id, gated.acknowledgement)
+    told = picked(_PROPERTIES, as_object(gated))
+    properties = [(name, str(value)) for name, value in told.items() if value is not None]
     case = JunitCase(where, name, decision.decision.upper(), message, text, properties)
     return junit_document("ndcg-track gate", case, has_failed=not gated.is_accepted)
-
-
-def _properties(
-    decision: Decision, decision_id: int | None, acknowledgement: Acknowledgement | None
-) -> list[tuple[str, str]]:
-    """Return the properties of a decision in a JUnit report."""
-    pairs = [
-        ("decision", decision.decision),
-        ("scope", decision.scope),
-        ("margin", repr(decision.margin)),
-        ("delta", "" if decision.delta is None else repr(decision.delta)),
-        ("n", str(decision.n)),
-        *([] if decision.rules.max_harm is None else [("max_harm", str(decision.rules.max_harm))]),
-        ("decision_id", "" if decision_id is None else str(decision_id)),
-    ]
-    if acknowledgement is not None:
-        pairs += [("acknowledged_by", acknowledgement.by), ("acknowledged_reason", acknowledgement.reason)]
-    return pairs

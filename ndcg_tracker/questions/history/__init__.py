@@ -79,11 +79,11 @@ def history_report(
     with self.store().read() as tx:
         place = dataset if suite is None else tx.suites.known(suite)
 
-        def without(*runs: str) -> History:
-            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=runs)
+        def without(later: Sequence[str]) -> History:
+            return history_of(tx, place, metric, chosen, by_tag=by_tag, without=later)
 
-        found = without()
-        new = new_steps_of(found, lambda: without(found.rows[-1]["run"])) if new_steps else None
+        found = without(())
+        new = new_steps_of(found, len(found.rows) - 1, without) if new_steps else None
     return HistoryResult(found, new)
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, DATA, without_checkpoints
-from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.compare.arms import AA_TAG, DATA, by_system, without_checkpoints
 from ndcg_tracker.compare.labels_or_ranking import labels_or_ranking
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.reach import other_ids_notes
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, known_metric, suite_metric
 from ndcg_tracker.compare.say_where import where_shape
 from ndcg_tracker.compare.slices import asked_slices
 from ndcg_tracker.compare.where import where_of_step
@@ -285,11 +284,8 @@ def history_of(
                 for of_task in tasks
             ],
         )
-    of_versions = [
-        [row for system, row in zip(systems, rows, strict=True) if system.versions == versions]
-        for versions in sorted({system.versions for system in systems})
-    ]
-    marked = next(filter(None, [mark_judged(of_version) for of_version in reversed(of_versions)]), None)
+    found = _Rows(rows, systems, parsed, metric)
+    marked = next(filter(None, [mark_judged(of_version) for of_version in found.of_versions]), None)
     if suite is not None:
         distinct = [note for at, note in enumerate(notes) if note not in notes[:at]]
         return History(
@@ -299,7 +295,25 @@ def history_of(
             len(every),
             dataset=DatasetName.over(suite.name, (of.name for of in datasets)),
         )
-    return _of_dataset(tx, datasets[0], (rows, of_versions, marked), systems, (parsed, metric), wanted, notes)
+    return _of_dataset(tx, datasets[0], found, wanted, notes, marked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of a history and the system of each, under a metric; ``asked``: its text as it was given."""
+
+    rows: list[HistoryRow]
+    systems: Sequence[_System]
+    metric: Metric
+    asked: str
+
+    @property
+    def of_versions(self) -> list[list[HistoryRow]]:
+        """The rows under each version of the labels, the latest first."""
+        return [
+            [row for system, row in zip(self.systems, self.rows, strict=True) if system.versions == versions]
+            for versions in sorted({system.versions for system in self.systems}, reverse=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,19 +356,17 @@ def _systems(
 def _of_dataset(
     tx: ReadTransaction,
     of: _Newest,
-    found: tuple[list[HistoryRow], Sequence[Sequence[HistoryRow]], tuple[str, str] | None],
-    systems: Sequence[_System],
-    asked_metric: tuple[Metric, str],
+    found: _Rows,
     wanted: HistoryFilter,
     notes: list[Note],
+    marked: tuple[str, str] | None,
 ) -> History:
     """Return the history of one dataset, with notes on judged shares and changed ids, and what new labels did.
 
-    Parameters: ``found``: the rows, those under each version of the labels, and the runs whose means go with the judged
-    share.
+    ``marked``: the runs whose means go with the judged share.
     """
-    (rows, of_versions, marked), (parsed, metric) = found, asked_metric
-    marked = marked or next(filter(None, map(far_apart, reversed(of_versions))), None)
+    rows, systems, parsed = found.rows, found.systems, found.metric
+    marked = marked or next(filter(None, map(far_apart, found.of_versions)), None)
     told = [] if parsed.is_external else _other_ids(tx, of.name, rows, [system.runs[0] for system in systems], parsed)
     notes += told
     if marked is not None and not told:
@@ -362,7 +374,7 @@ def _of_dataset(
             (shares := row.get("goes_with_judged")) is not None and shares[1] <= FAR_BELOW * shares[0] for row in rows
         )
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
-        words = (*marked, "--metric", metric, "--dataset", of.name, "--all", *judge_option(of.judge), *asked)
+        words = (*marked, "--metric", found.asked, "--dataset", of.name, "--all", *judge_option(of.judge), *asked)
         needed = ("ndcg-track", "labels", "needed", *words)
         facts, command = ({"fell": True}, carry_command(of.name)) if fell else ({}, needed)
         notes.append(Note("goes_with_judged", facts, command))
@@ -373,7 +385,7 @@ def _of_dataset(
         rows[at]["labels_or_ranking"] = None if split is None else asdict(split)
     others = () if of.records else tuple(use.metric for use in tx.evaluations.metrics(of.id, of.judge))
     view = LabelView(labels=wanted.version, judge=of.judge)
-    adding = "" if of.records or not of.runs else adding_words(tx, of.runs, [metric], view, every=True)
+    adding = "" if of.records or not of.runs else adding_words(tx, of.runs, [found.asked], view, every=True)
     return History(tuple(rows), tuple(notes), len(of.records), len(of.runs), others, of.name, adding)
 
 
@@ -394,30 +406,35 @@ def _other_ids(
     return []
 
 
-def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
-    """Return the rows whose steps do not show, as a step or a drift, in the history without its latest run.
+def new_steps_of(history: History, n_known: int, without: Callable[[Sequence[str]], History]) -> tuple[HistoryRow, ...]:
+    """Return the rows whose steps no shorter history shows, neither that of the first ``n_known`` runs nor one before.
 
-    ``without_newest``: returns that history, and is called only if there are steps. A large step is new when its first
-    run arrives; a small step is new once enough runs have followed to be sure.
+    So a step is new once: when the runs until then first establish it. That a later history loses it and finds it
+    again, as happens to small steps, is not new, nor is what the history of the known runs takes for a drift.
+    ``without``: returns the history without the latest runs. It is called once if that shows the steps, else for each
+    number of runs that reaches into a step.
     """
-    steps = [row for row in history.rows if row.get("step")]
-    if not steps:
-        return ()
-    before = without_newest()
-    place = {row["run"]: number for number, row in enumerate(history.rows)}
+    names = [row["run"] for row in history.rows]
 
-    def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
-        return None if ends is None else (place[ends[0]], place[ends[1]])
+    def span(row: HistoryRow) -> tuple[int, int]:
+        first, last = row.get("step_between") or (row["run"], row["run"])
+        return names.index(first), names.index(last)
 
-    earlier = [between(row.get("step_between")) for row in before.rows if row.get("step")]
-    earlier += [between(row.get("drift_between")) for row in before.rows]
-    spans = [span for span in earlier if span is not None]
-
-    def is_new(row: HistoryRow) -> bool:
-        first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
-        return not any(first <= end and begin <= last for begin, end in spans)
-
-    return tuple(row for row in steps if is_new(row))
+    steps = {row["run"]: span(row) for row in history.rows if row.get("step")}
+    for n in range(n_known, 0, -1):
+        if all(first >= n for first, _ in steps.values()):
+            break
+        before = without(names[n:]).rows
+        shown = [span(row) for row in before if row.get("step")]
+        if n == n_known:
+            drifts = filter(None, (row.get("drift_between") for row in before))
+            shown += [(names.index(first), names.index(last)) for first, last in drifts]
+        steps = {
+            run: (first, last)
+            for run, (first, last) in steps.items()
+            if not any(first <= end and begin <= last for begin, end in shown)
+        }
+    return tuple(row for row in history.rows if row["run"] in steps)
 
 
 def stored_interval(record: HistoryRecord, metric: Metric) -> tuple[float, float] | None:

@@ -34,7 +34,9 @@ def digest_of(tx: ReadTransaction, since: str, found: History, metric: str, want
         raise ReferenceNotFoundError(what, advice="name an older run, or use fewer filters")
     new = found.rows[len(old) :]
     names = [row["run"] for row in new]
-    steps = new_steps_of(found, lambda: history_of(tx, name, metric, wanted, without=names)) if new else ()
+    steps = (
+        new_steps_of(found, len(old), lambda later: history_of(tx, name, metric, wanted, without=later)) if new else ()
+    )
     added = [of for of in tx.labels.sets(mark.dataset_id) if of.judge not in NO_LABELS_HERE]
     keys = ("version", "judge", "created_at_utc", "n_labels", "extends", "added_by")
     labels = [{key: getattr(of, key) for key in keys} for of in added if of.created_at_utc > mark.created_at_utc]

@@ -114,7 +114,7 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
     gone, new = (diff.gone_groups, diff.groups.gone), (diff.new_groups, diff.groups.new)
     moved = [f"{name} {units()}: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
     headline = f"labels of {diff.dataset}, {second} against {first}: {agreement}"
-    return Report(headline, sentences=moved, tables=tables, remarks=reason_lines(reasons))
+    return Report(headline, sentences=moved, tables=tables, lines=reason_lines(reasons))
 
 
 def _grade_tables(diff: LabelsDiff, *, of_pairs: bool = False) -> list[Table]:
@@ -198,7 +198,7 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=[sentence],
         tables=tables if answers is not None else [labels.tables[0], *tables],
-        remarks=labels.remarks,
+        lines=labels.lines,
         legend=legend,
         notes=list(map(told, agreement.notes)),
     )

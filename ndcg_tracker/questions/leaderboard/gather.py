@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import made, words
-from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, without_checkpoints
+from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, by_system, without_checkpoints
 from ndcg_tracker.compare.decide import NO_ATTRIBUTES, adjusted_jointly
 from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
-from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
 from ndcg_tracker.compare.pair import lacked, places_of_ids
@@ -30,6 +29,7 @@ from ndcg_tracker.compare.run_pair import (
     known_metric,
     label_set_ref,
     no_group_of_labels,
+    suite_metric,
 )
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -48,7 +48,7 @@ from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import given_of, refuse
-from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
@@ -270,8 +270,7 @@ def _results(tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, at
     on.notes.extend(note for note in more if note.kind not in told)
     ids, values = ids[~is_lacked], values[:, ~is_lacked]
     weights = _weights(tx, runs[0].dataset_id, metric, ids)
-    if weights is not None and question.test == "permutation":
-        raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
+    refuse("leaderboard", {"test": question.test, "weights": weights is not None})
     return _Results(ids, np.split(values, np.cumsum([len(arm.runs) for arm in on.arms])[:-1]), weights)
 
 
@@ -368,18 +367,9 @@ def judged_notes(
     """
     if span is None or not span.is_open or len(names) < 2:
         return []
-    words = (
-        "ndcg-track",
-        "compare",
-        *names[:2],
-        "--dataset",
-        dataset,
-        "--metric",
-        metric,
-        *judge_option(view.judge or ""),
-    )
-    words = words if view.labels is None else (*words, "--labels", str(view.labels))
-    return [Note("order_open", {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}, words)]
+    command = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric)
+    facts: dict[str, Fact] = {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}
+    return [Note("order_open", facts, (*command, *words(LabelView(judge=view.judge or None, labels=view.labels))))]
 
 
 def _board(

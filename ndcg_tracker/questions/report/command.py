@@ -10,6 +10,7 @@ from ndcg_tracker.asked import Everyday, Positional
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.report import report as ask_report
+from ndcg_tracker.rules import refuse
 
 
 @takes(ask_report, runs=("baseline", "candidates"))
@@ -35,6 +36,7 @@ def report(
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file
 
+    refuse("complete report", {"candidates": candidates, "all": all})
     runs, dataset = [*asked.positional, *(candidates or ())], asked.named.get("dataset")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if all:
@@ -45,10 +47,6 @@ def report(
             dataset = others[0].dataset if others else dataset
             if not others:
                 raise InputError(f"no other run can be compared with {runs[0]!r}", advice="store one, or name another")
-        if len(runs) == 1:
-            raise InputError(
-                "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
-            )
         of_runs = replace(asked, positional=tuple(runs))
         page = of_runs.of(tracker.report, dataset=dataset, output=output).to_html()
         write(page)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from ndcg_tracker.asked import Positional, asks, made
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.reproduce.question import ReproduceKeywords, ReproduceOptions
 from ndcg_tracker.rules import refuse
 
@@ -35,10 +34,8 @@ def reproduce(
     """
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult, beside_published, reproduction
 
-    refuse("reproduce", {"reproduced": reproduced, **keywords})
+    refuse("complete reproduce", {"reproduced": reproduced, **keywords})
     options = made(ReproduceOptions, keywords)
-    if options.published is None and reproduced is None:
-        raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
     with self.store().read() as tx:
         run = tx.runs.resolve(original, options.dataset)
         if options.published is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ndcg_tracker.asked import REPRO_EVAL_P, Everyday, Made, MetricTexts, Option, RboP
 from ndcg_tracker.compare.options import DataKeywords, DataView, Metrics
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.rules import given_of, refuse
 
 BaselineOriginal = Annotated[
     str | None, Option("The run that ORIGINAL improves on, for ER and DeltaRI.", metavar="RUN")
@@ -48,8 +48,7 @@ class ReproduceOptions(DataView):
     def __post_init__(self) -> None:
         """Refuse several metrics with one published mean (InputError)."""
         DataView.__post_init__(self)
-        if self.published is not None and len(self.metrics) > 1:
-            raise InputError(f"a published mean needs one metric, not {len(self.metrics)}", advice="name one")
+        refuse("reproduce", {**given_of(self), "several_metrics": len(self.metrics) > 1})
 
 
 class ReproduceKeywords(DataKeywords, total=False):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts
-from ndcg_tracker.storage.bulk.protocol import Lists, ListTable, ResultRows, joined_lists, packed, unpacked
+from ndcg_tracker.storage.bulk.protocol import Bulk, Lists, ListTable, ResultRows, joined_lists
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
@@ -164,11 +164,22 @@ def parsed_keys(texts: Sequence[bytes], offsets: Index, separator: int) -> Keys 
     return Keys(data[~is_separator], key_offsets)
 
 
-class PostgresBulk:
+class PostgresBulk(Bulk):
     """Fast reading and writing of the wide tables (see ``Bulk``)."""
+
+    among = "= ANY (?)"
+    key_bytes = "convert_to(key, 'UTF8')"
+    groups_by_id = "groups"
+    grade_up_to = "? >= ANY (grades)"
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         self._connection = connection
+
+    def _rows(self, query: str, *values: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+        return self._connection.execute(query.replace("?", "%s").encode(), values, binary=True)
+
+    def _many(self, values: Sequence[Any]) -> list[Any]:
+        return list(values)
 
     def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
         """Add groups with the given ids."""
@@ -176,35 +187,6 @@ class PostgresBulk:
             "groups (id, dataset_id, key)",
             (group_rows(dataset_id, ids[rows], keys.slice(rows.start, rows.stop)) for rows in _row_blocks(ids.size)),
         )
-
-    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
-        """Return the ids, ascending, and keys of all groups of a dataset."""
-        with self._connection.cursor(binary=True) as cursor:
-            cursor.execute(
-                "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s ORDER BY id", (dataset_id,)
-            )
-            rows = cursor.fetchall()
-        ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
-        return ids, Keys.from_bytes([row[1] for row in rows])
-
-    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
-        """Return the id of each of a few groups, -1 for one that does not exist."""
-        texts = [key.decode() for key in keys]
-        query = "SELECT key, id FROM groups WHERE dataset_id = %s AND key = ANY (%s)"
-        ids_by_key: dict[str, int] = dict(self._connection.execute(query, (dataset_id, texts)).fetchall())
-        return [ids_by_key.get(text, -1) for text in texts]
-
-    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
-        """Return the key of each of a few groups, None for one that is not of this dataset."""
-        query = "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s AND id = ANY (%s)"
-        keys_by_id: dict[int, bytes] = dict(self._connection.execute(query, (dataset_id, list(ids))).fetchall())
-        return [keys_by_id.get(number) for number in ids]
-
-    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
-        condition = "dataset_id = %s AND weight IS NOT NULL"
-        ids, (weights,) = self._columns("groups", "id", ["weight"], condition, dataset_id)
-        return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN removes the weight."""
@@ -255,23 +237,8 @@ class PostgresBulk:
         rows = self._connection.execute(query.encode(), (owner_id, group_ids)).fetchall()
         return Keys.from_strings([key for (keys,) in rows if isinstance(keys, list) for key in keys])
 
-    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
-        """Return the ids, ascending, of the groups with lists in a run or a label set."""
-        query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = %s ORDER BY group_id"
-        rows = self._connection.execute(query.encode(), (owner_id,))
-        return np.fromiter((row[0] for row in rows), dtype=np.int64)
-
-    def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
-        """Return whether a label set has a label of this grade or below; the search stops at the first."""
-        query = b"SELECT EXISTS (SELECT 1 FROM label_lists WHERE label_set_id = %s AND %s >= ANY (grades))"
-        return bool(next(iter(self._connection.execute(query, (label_set_id, grade))))[0])
-
-    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Store the group results of an evaluation: the rows, and the packed values."""
-        self._connection.execute(
-            "UPDATE evaluations SET packed_group_ids = %b, packed_values = %b WHERE id = %s",
-            (*packed(rows.group_ids, rows.values), evaluation_id),
-        )
+    def _insert_result_rows(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Store the rows of group results."""
         self._copy_in(
             "group_results (evaluation_id, group_id, value, dcg, ideal_dcg, undefined_reason)",
             (
@@ -280,46 +247,16 @@ class PostgresBulk:
             ),
         )
 
-    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, from the packed columns."""
-        query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = %s"
-        with self._connection.cursor(binary=True) as cursor:
-            row = cursor.execute(query, (evaluation_id,)).fetchone()
-        return unpacked(*(row or (b"", b"")))
-
-    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return the same as ``results``, but from the rows."""
-        columns = ["coalesce(value, 'NaN')"]
-        ids, (values,) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
-        return ids, values
-
-    def reasons(self, evaluation_id: int) -> list[str]:
-        """Return the reasons of the groups without a value, by id."""
-        rows = self._connection.execute(
-            "SELECT undefined_reason FROM group_results WHERE evaluation_id = %s AND value IS NULL ORDER BY group_id",
-            (evaluation_id,),
-        )
-        return [reason for (reason,) in rows]
-
-    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
-        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
-        columns = ["coalesce(dcg, 'NaN')", "coalesce(ideal_dcg, 'NaN')"]
-        ids, (dcg, ideal_dcg) = self._columns("group_results", "group_id", columns, "evaluation_id = %s", evaluation_id)
-        return ids, dcg, ideal_dcg
-
     def _columns(
-        self, table: str, id_column: str, columns: Sequence[str], condition: str, value: int
+        self, table: str, id_column: str, names: Sequence[str], condition: str, value: int
     ) -> tuple[Index, list[Floats]]:
-        """Return the ids, ascending, and some columns of doubles; the server packs each column into one value."""
-        packed = ", ".join(f"string_agg(float8send(column{n}), '')" for n in range(len(columns)))
-        named = ", ".join(f"{column} AS column{n}" for n, column in enumerate(columns))
-        query = (
-            f"SELECT string_agg(int8send(id), ''), {packed} FROM "
-            f"(SELECT {id_column} AS id, {named} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
+        """Return ids, ascending, and some columns of doubles, NaN for NULL; the server packs each into one value."""
+        packed = ", ".join(f"string_agg(float8send(coalesce({name}, 'NaN')), '')" for name in names)
+        rows = (
+            f"(SELECT {id_column}, {', '.join(names)} FROM {table} WHERE {condition} ORDER BY {id_column}) AS ordered"
         )
-        with self._connection.cursor(binary=True) as cursor:
-            row = cursor.execute(query.encode(), (value,)).fetchone()
-        ids, *doubles = [cell or b"" for cell in row or [b""] * (len(columns) + 1)]
+        row = self._rows(f"SELECT string_agg(int8send({id_column}), ''), {packed} FROM {rows}", value).fetchone()
+        ids, *doubles = [cell or b"" for cell in row or [b""] * (len(names) + 1)]
         floats = [np.frombuffer(cell, dtype=">f8").astype(np.float64) for cell in doubles]
         return np.frombuffer(ids, dtype=">i8").astype(np.int64), floats
 

@@ -19,7 +19,7 @@ import numpy as np
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings import Bytes, Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts
-from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists, packed, unpacked
+from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Bulk, Lists, ListTable, ResultRows, joined_lists
 
 SMALL_BLOCK = 100_000
 """After this many items without Arrow it is imported (0.1 to 0.2 s): a store with this many will have more."""
@@ -34,7 +34,6 @@ _parsed_numbers = json.JSONDecoder(parse_int=float).decode  # a float, because t
 _ROWS_PER_STATEMENT = 100
 _ROWS_PER_FETCH = 256
 _BLOCK_BYTES = BLOCK_ITEMS * 10
-_RESULT_ROWS = "group_results WHERE evaluation_id = ? ORDER BY group_id"
 
 
 class ArrowChoice:
@@ -221,49 +220,27 @@ def _joined_texts(texts: Any, offsets: Index, edges: tuple[bytes, bytes, bytes])
     return whole
 
 
-class SqliteBulk:
+class SqliteBulk(Bulk):
     """Fast reading and writing of the wide tables (see ``Bulk``)."""
+
+    among = "IN (SELECT value FROM json_each(?))"
+    key_bytes = "CAST(key AS BLOB)"
+    groups_by_id = "groups NOT INDEXED"
+    grade_up_to = "EXISTS (SELECT 1 FROM json_each(grades) g WHERE g.value <= ?)"
 
     def __init__(self, connection: sqlite3.Connection, arrow: ArrowChoice) -> None:
         self._connection = connection
         self._arrow = arrow
 
+    def _rows(self, query: str, *values: Any) -> sqlite3.Cursor:
+        return self._connection.execute(query, values)
+
+    def _many(self, values: Sequence[Any]) -> str:
+        return _dumped(list(values))
+
     def insert_groups(self, dataset_id: int, ids: Index, keys: Keys) -> None:
         """Add groups with the given ids."""
         self._insert_rows("groups (dataset_id, id, key)", f"({int(dataset_id)}, ?, ?)", [ids.tolist(), keys.to_list()])
-
-    def group_rows(self, dataset_id: int) -> tuple[Index, Keys]:
-        """Return the ids, ascending, and keys of all groups of a dataset."""
-        rows = self._connection.execute(
-            "SELECT id, CAST(key AS BLOB) FROM groups WHERE dataset_id = ? ORDER BY id", (dataset_id,)
-        ).fetchall()
-        ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
-        return ids, Keys.from_bytes([row[1] for row in rows])
-
-    def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
-        """Return the id of each of a few groups, -1 for one that does not exist."""
-        wanted = json.dumps([key.decode() for key in keys], ensure_ascii=False)
-        rows = self._connection.execute(
-            "SELECT coalesce(g.id, -1) FROM json_each(?) w "
-            "LEFT JOIN groups g ON g.dataset_id = ? AND g.key = w.value ORDER BY w.key",
-            (wanted, dataset_id),
-        )
-        return [group_id for (group_id,) in rows]
-
-    def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
-        """Return the key of each of a few groups, None for one that is not of this dataset."""
-        rows = self._connection.execute(
-            "SELECT CAST(g.key AS BLOB) FROM json_each(?) w "
-            "LEFT JOIN groups g ON g.id = w.value AND g.dataset_id = ? ORDER BY w.key",
-            (json.dumps(list(ids)), dataset_id),
-        )
-        return [key for (key,) in rows]
-
-    def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
-        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
-        rows = "groups NOT INDEXED WHERE dataset_id = ? AND weight IS NOT NULL ORDER BY id"
-        ids, (weights,) = self._columns("id", ["weight"], rows, dataset_id)
-        return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN removes the weight."""
@@ -293,7 +270,7 @@ class SqliteBulk:
         wanted = ""
         values: list[int | str] = [owner_id]
         if group_ids is not None:
-            wanted = "AND group_id IN (SELECT value FROM json_each(?))"
+            wanted = f"AND group_id {self.among}"
             values.append(str(group_ids.tolist()))
         cursor = self._connection.execute(
             f"SELECT group_id, CAST(item_keys AS BLOB), CAST({table.numbers} AS BLOB) FROM {table.name} "
@@ -309,25 +286,8 @@ class SqliteBulk:
             parts.append((keys, offsets, numbers))
         return joined_lists(parts, np.array(all_ids, dtype=np.int64))
 
-    def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
-        """Return the ids, ascending, of the groups with lists in a run or a label set."""
-        query = f"SELECT group_id FROM {table.name} WHERE {table.owner} = ? ORDER BY group_id"
-        return np.fromiter((row[0] for row in self._connection.execute(query, (owner_id,))), dtype=np.int64)
-
-    def has_grade_up_to(self, label_set_id: int, grade: float) -> bool:
-        """Return whether a label set has a label of this grade or below; the search stops at the first."""
-        query = (
-            "SELECT EXISTS (SELECT 1 FROM label_lists l, json_each(l.grades) g "
-            "WHERE l.label_set_id = ? AND g.value <= ?)"
-        )
-        return bool(self._connection.execute(query, (label_set_id, grade)).fetchone()[0])
-
-    def insert_results(self, evaluation_id: int, rows: ResultRows) -> None:
-        """Store the group results of an evaluation: the rows, and the packed values."""
-        self._connection.execute(
-            "UPDATE evaluations SET packed_group_ids = ?, packed_values = ? WHERE id = ?",
-            (*packed(rows.group_ids, rows.values), evaluation_id),
-        )
+    def _insert_result_rows(self, evaluation_id: int, rows: ResultRows) -> None:
+        """Store the rows of group results."""
         defined = ~np.isnan(rows.values)
         owner = int(evaluation_id)
         self._insert_rows(
@@ -351,37 +311,16 @@ class SqliteBulk:
                 _parameters([column[first:last] for column in columns], n_together),
             )
 
-    def results(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return ids and values (NaN for NULL) of all groups of an evaluation, by id, from the packed columns."""
-        query = "SELECT packed_group_ids, packed_values FROM evaluations WHERE id = ?"
-        row = self._connection.execute(query, (evaluation_id,)).fetchone()
-        return unpacked(*(row or (b"", b"")))
-
-    def values(self, evaluation_id: int) -> tuple[Index, Floats]:
-        """Return the same as ``results``, but from the rows."""
-        ids, (values,) = self._columns("group_id", ["value"], _RESULT_ROWS, evaluation_id)
-        return ids, values
-
-    def reasons(self, evaluation_id: int) -> list[str]:
-        """Return the reasons of the groups without a value, by id."""
-        rows = self._connection.execute(
-            "SELECT undefined_reason FROM group_results WHERE evaluation_id = ? AND value IS NULL ORDER BY group_id",
-            (evaluation_id,),
-        )
-        return [reason for (reason,) in rows]
-
-    def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
-        """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
-        ids, (dcg, ideal_dcg) = self._columns("group_id", ["dcg", "ideal_dcg"], _RESULT_ROWS, evaluation_id)
-        return ids, dcg, ideal_dcg
-
-    def _columns(self, id_column: str, names: Sequence[str], rows: str, value: int) -> tuple[Index, list[Floats]]:
-        """Return ids and some columns of doubles from chosen rows, NaN for NULL.
+    def _columns(
+        self, table: str, id_column: str, names: Sequence[str], condition: str, value: int
+    ) -> tuple[Index, list[Floats]]:
+        """Return ids, ascending, and some columns of doubles from chosen rows, NaN for NULL.
 
         Infinity marks NULL on the way: SQLite has infinity but no NaN, and the tables store no infinity.
         """
         doubles = ", ".join(f"coalesce({name}, 9e999)" for name in names)
-        cursor = self._connection.execute(f"SELECT {id_column}, {doubles} FROM {rows}", (value,))
+        rows = f"{table} WHERE {condition} ORDER BY {id_column}"
+        cursor = self._rows(f"SELECT {id_column}, {doubles} FROM {rows}", value)
         columns = np.fromiter(cursor, dtype=[("id", np.int64), *((name, np.float64) for name in names)])
         floats = (columns[name] for name in names)
         return np.ascontiguousarray(columns["id"]), [np.where(np.isinf(column), np.nan, column) for column in floats]

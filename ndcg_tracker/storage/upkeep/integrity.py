@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
-
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -13,12 +10,10 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
 from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.schema import (
-    decisions,
     evaluations,
-    label_sets,
     metadata,
-    runs,
 )
+from ndcg_tracker.storage.session import Written
 from ndcg_tracker.storage.views import VIEWS
 
 _NAMES = {
@@ -95,7 +90,7 @@ def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
     n_broken = 0
     for (evaluation_id,) in connection.execute(sa.select(evaluations.c.id)).all():
         ids, values = bulk.results(evaluation_id)
-        row_ids, row_values = bulk.values(evaluation_id)
+        row_ids, (row_values,) = bulk.result_columns(evaluation_id, "value")
         same = np.array_equal(ids, row_ids) and np.array_equal(values.view(np.int64), row_values.view(np.int64))
         n_broken += not same
     return [f"{n_broken} evaluations whose packed values differ from their group results"] if n_broken else []
@@ -167,49 +162,6 @@ def damage_in(connection: Connection, bulk: Bulk) -> list[str]:
     """Return one sentence per kind of damage in the database, none if it is intact."""
     whole = (engine_damage, schema_damage, broken_references, malformed_objects, lost_records)
     return [line for look in whole for line in look(connection)] or differing_values(connection, bulk)
-
-
-@dataclass(slots=True)
-class Written:
-    """Everything a transaction has created: content digests by the ids of runs and label sets, and other ids.
-
-    ``text_dataset_ids``: of the datasets that got texts.
-    """
-
-    runs: dict[int, str] = field(default_factory=dict)
-    label_sets: dict[int, str] = field(default_factory=dict)
-    evaluation_ids: set[int] = field(default_factory=set)
-    decision_ids: set[int] = field(default_factory=set)
-    text_dataset_ids: set[int] = field(default_factory=set)
-
-    def ids(self, table: str) -> Collection[int]:
-        """Return the ids of the owners whose rows in a table were created."""
-        if table == "texts":
-            return self.text_dataset_ids
-        if table in ("runs", "ranked_lists"):
-            return self.runs
-        return self.label_sets if table in ("label_sets", "label_lists") else self.evaluation_ids
-
-    @property
-    def is_much(self) -> bool:
-        """Whether large tables have grown."""
-        return bool(self.runs or self.label_sets or self.evaluation_ids)
-
-    def is_in(self, connection: Connection) -> bool | None:
-        """Return whether the transaction was committed; None if it created nothing that shows it.
-
-        A transaction is committed completely or not at all, so one row is enough. Rows with a content digest come
-        first. The digest must be equal, because a server that took over may have given the id to other content.
-        """
-        for table, digests in ((runs, self.runs), (label_sets, self.label_sets)):
-            if digests:
-                rows = connection.execute(sa.select(table.c.id, table.c.digest).where(table.c.id.in_(sorted(digests))))
-                return any(digests[key] == digest for key, digest in rows)
-        for table, ids in ((evaluations, self.evaluation_ids), (decisions, self.decision_ids)):
-            if ids:
-                query = sa.select(table.c.id).where(table.c.id.in_(sorted(ids))).limit(1)
-                return connection.execute(query).first() is not None
-        return None
 
 
 def check_written(connection: Connection, made: Written) -> None:

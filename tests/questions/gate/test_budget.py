@@ -143,7 +143,7 @@ def test_a_reset_is_of_looks_at_an_alias(owned: nt.Tracker) -> None:
     empty = refusal_of(nt.InputError, owned.reset_gate, "@prod", reason=" \n")
     assert empty == "reason= is empty; say why earlier looks no longer count"
     unknown = refusal_of(nt.ReferenceNotFoundError, owned.reset_gate, "base", reason="x")
-    assert unknown == "there is no alias @base; there is @prod"
+    assert unknown == "no alias '@base'; the aliases are: @prod"
     assert owned.query("SELECT COUNT(*) FROM gate_resets").rows[0][0] == 0
 
 

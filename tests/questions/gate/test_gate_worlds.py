@@ -41,11 +41,11 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import unjudged_range
 from ndcg_tracker.questions.gate.decide import Decision, between
-from ndcg_tracker.questions.gate.decide_candidate import barred
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Note
 
 MARGIN = 0.01
@@ -179,7 +179,8 @@ def unreached_by(world: World) -> Note | None:
 def held(delta: Floats, low: Floats, high: Floats, unreached: Note | None) -> Decision:
     """Return the decision that holds at both ends."""
     if unreached is not None:
-        return barred(of_groups(delta), unreached)
+        found = of_groups(delta)
+        return Decision(rules=found.rules, t=TTest(found.t.n, found.t.mean, None), barred=unreached)
     return between(of_groups(delta), of_groups(low), of_groups(high))
 
 

@@ -218,7 +218,7 @@ def test_rules_that_no_gate_has_are_refused(pinned: nt.Tracker, given: dict[str,
 
 def test_a_policy_is_of_an_alias(pinned: nt.Tracker) -> None:
     told = refusal_of(nt.ReferenceNotFoundError, pinned.set_policy, "base", margin=0.01)
-    assert told == "there is no alias @base; there is @prod"
+    assert told == "no alias '@base'; the aliases are: @prod"
     told = refusal_of(nt.InputError, pinned.policy_history, "@prod")
     assert told == (
         "@prod has no policy; its owner sets one with: ndcg-track policy set prod --metric METRIC --margin X"

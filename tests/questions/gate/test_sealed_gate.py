@@ -150,13 +150,13 @@ def test_the_baseline_of_the_split(
     command = CommandLine(ready_url, capsys)
     assert "PASS: good against base" in command.done("gate", "good", "--dataset", SEALED)
     assert command.refused("gate", "good", "--baseline", "base", "--dataset", SEALED) == (
-        "--baseline does not go with sealed dataset 'shop-sealed', whose split fixed the baseline 'base'; leave it out"
+        "--baseline does not go with a sealed dataset whose split named one: its gates have one baseline; leave it out"
     )
     assert len(rows(held)) == 1
 
 
 def test_without_a_baseline(typed: CommandLine) -> None:
-    needed = "the gate needs --baseline RUN: the run to compare against"
+    needed = "gate needs --baseline: it is the run to compare against; name one"
     assert typed.refused("gate", "good", "--dataset", SEALED) == needed
     assert typed.refused("gate", "open-run", "--margin", ".1", "--dataset", "shop") == needed
 

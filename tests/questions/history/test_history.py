@@ -3,11 +3,13 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ndcg_tracker.questions.history.gather import History, new_steps_of
 from ndcg_tracker.questions.history.say import HistoryRow, history_said, new_steps_said
 from ndcg_tracker.render.report import Detail
 from ndcg_tracker.words.texts import means_of_blocks, sparkline
@@ -49,6 +51,40 @@ def test_markdown() -> None:
         "| r1 | 2025-01-31 09:30:59 | 0.6000 | \\[0.5900, 0.6100\\] | - |\n"
         "| r22 | 2025-01-31 09:30:59 | 0.6100 | \\[0.6000, 0.6200\\] | +0.0100 |\n"
     )
+
+
+def history_with(n_runs: int, **marks: dict[str, object]) -> History:
+    rows = [HistoryRow(run=name, **marks.get(name, {})) for name in (f"r{at}" for at in range(1, n_runs + 1))]  # type: ignore[typeddict-item]
+    return History(tuple(rows), (), n_runs, n_runs)
+
+
+def test_a_step_is_new_in_the_first_history_that_shows_it() -> None:
+    step = {"step": True, "step_between": ("r3", "r5")}
+    of_runs = {n: history_with(n) for n in range(1, 9)}
+    of_runs |= {
+        5: history_with(5, r4=step),
+        7: history_with(7, r4={**step, "step_between": ("r4", "r7")}, r2={"step": True}),
+    }
+    of_runs[8] = history_with(8, r4=step, r8={"step": True})
+    read = list[int]()
+
+    def new_of(n: int, n_known: int) -> list[str]:
+        read.clear()
+
+        def without(later: Sequence[str]) -> History:
+            read.append(n - len(later))
+            return of_runs[n - len(later)]
+
+        return [row["run"] for row in new_steps_of(of_runs[n], n_known, without)]
+
+    assert (new_of(5, 4), read) == (["r4"], [4, 3])  # with two runs no step between r3 and r5 can show
+    assert new_of(6, 5) == []
+    assert (new_of(7, 6), read) == (["r2"], [6, 5, 4, 3, 2])  # that at r4 was shown by five runs
+    assert (new_of(8, 7), read) == (["r8"], [7])
+    assert new_of(8, 4) == ["r4", "r8"]
+    of_runs[4] = history_with(4, r4={"drift_between": ("r1", "r4")})
+    assert new_of(5, 4) == []
+    assert new_of(8, 5) == ["r8"]
 
 
 def test_new_steps() -> None:

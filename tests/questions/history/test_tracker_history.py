@@ -150,9 +150,12 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, track
 
 
 @pytest.mark.nightly(but=4)
-@pytest.mark.parametrize(("seeds", "n_queries"), [(1, 300), (40, 140)])
-def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> None:
-    """Asked after every run, a clear step at its first run, a small one when enough runs have followed."""
+@pytest.mark.parametrize(("seeds", "n_queries", "told_at"), [(1, 300, 27), (40, 160, 29), (40, 140, None)])
+def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int, told_at: int | None) -> None:
+    """Asked after every run, a clear step at its first run, a small one when enough runs have followed.
+
+    That of 160 queries is found among 29 runs and 31, but not among 30. With 140 queries it is possible, never sure.
+    """
     told = []
     for number in range(1, 41):
         tracker.ingest(shop_run(number >= 27, number % seeds, n_queries), name=f"build-{number:02d}")
@@ -160,14 +163,16 @@ def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> 
             report = tracker.history_report("ndcg@10", new_steps=True)
             assert report.new_steps is not None
             told += [(number, row["step_between"]) for row in report.new_steps]
-    ((number, (first, last)),) = told
-    assert first <= "build-27" <= last
-    assert (number == 27) == (seeds == 1)
+    report = tracker.history_report("ndcg@10")
+    assert report.new_steps is None
+    assert any(row["step_possible"] for row in report.rows) == (seeds == 40)
     assert tracker.history(new_steps=True).empty
-    until = tracker.runs()[number - 1].created_at_utc
-    (row,) = tracker.history(until=until, new_steps=True).to_dict("records")
-    assert row["step_between"] == (first, last)
-    assert tracker.history_report("ndcg@10").new_steps is None
+    assert [number for number, _ in told] == ([] if told_at is None else [told_at])
+    for number, (first, last) in told:
+        assert first <= "build-27" <= last
+        until = tracker.runs()[number - 1].created_at_utc
+        (row,) = tracker.history(until=until, new_steps=True).to_dict("records")
+        assert row["step_between"] == (first, last)
 
 
 @pytest.mark.nightly

@@ -51,7 +51,9 @@ def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> No
 
 
 def test_bad_input(shop: CommandLine, folder: Path) -> None:
-    assert shop.refused("report", "bm25") == "a report needs a candidate: name one after the baseline, or give --all"
+    assert shop.refused("report", "bm25") == (
+        "report needs CANDIDATE or --all: a page compares two runs or more; name one after the baseline"
+    )
     assert shop.refused("report", "bm25", "dense", "--all") == (
         "CANDIDATE does not go with --all: all other runs are compared; leave one out"
     )

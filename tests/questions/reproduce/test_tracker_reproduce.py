@@ -207,7 +207,8 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
     [
         (
             lambda tracker: tracker.reproduce("original"),
-            "there is nothing to reproduce; give a second run, or a published mean",
+            "reproduce needs reproduced= or published=: there is nothing to reproduce; give a second run, or a "
+            "published mean",
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", published=0.5),
@@ -224,7 +225,7 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
         ),
         (
             lambda tracker: tracker.reproduce("original", metrics=["P@5", "RR"], published=0.5),
-            "a published mean needs one metric, not 2; name one",
+            "published= does not go with several metrics: it is the mean of one; name one metric",
         ),
         (
             lambda tracker: tracker.reproduce("original", published=41.23),

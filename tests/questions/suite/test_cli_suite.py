@@ -258,7 +258,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("report", "bm25", "--suite", "both"),
-            "a report needs a candidate: name one after the baseline, or give --all",
+            "report needs CANDIDATE or --all: a page compares two runs or more; name one after the baseline",
         ),
         (("history", "--suite", "none"), "there is no suite 'none'; there is 'both'"),
     ],

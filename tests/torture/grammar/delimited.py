@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .table import LABELS, RUN, Faults, Role, Row, Table, table
-from .text import decimal_number, lines_of, stripped
+from .text import decimal_number, label_number, lines_of, stripped
 
 _ROLES = {
     RUN: (("group", "item", "score", "label", "weight"), ("group", "score")),
@@ -36,19 +36,14 @@ def delimited(content: bytes, role: Role, delimiter: str) -> Table:
         numbers = {}
         for name in ("score", "label", "weight"):
             text = stripped(cells[place[name]].encode()) if name in place else b""
-            if name == "label":
-                text = _YES_OR_NO.get(text.lower(), text)
             if name == "score" and text.lower() in (b"-inf", b"-infinity"):
                 text = b""
-            numbers[name] = decimal_number(text) if text else None
+            numbers[name] = (label_number if name == "label" else decimal_number)(text) if text else None
             if text and numbers[name] is None:
                 faults.add(line, f"{name} is not a number")
         item = cells[place["item"]].encode() if "item" in place else None
         rows.append(Row(line, cells[place["group"]].encode(), item, **numbers))
     return table(rows, faults, role, has_items="item" in place, has_weights="weight" in place)
-
-
-_YES_OR_NO = {word: b"%d" % (word in (b"true", b"t", b"yes", b"y")) for word in b"true t yes y false f no n".split()}
 
 
 def _columns(header: list[str], role: Role) -> tuple[dict[str, int], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .table import LABELS, RUN, Faults, Role, Row, Table, table
-from .text import decimal_number, fields_of, lines_of, stripped
+from .text import decimal_number, fields_of, label_number, lines_of, stripped
 
 
 def scores_file(content: bytes, faults: Faults) -> list[float]:
@@ -42,7 +42,7 @@ def label_qid(content: bytes, role: Role, scores: bytes = b"", sizes: bytes | No
         fields = fields_of(text.partition(b"#")[0])
         if not fields:
             continue
-        label = decimal_number(fields[0])
+        label = label_number(fields[0])
         has_group = len(fields) > 1 and fields[1].startswith(b"qid:")
         group = fields[1][len(b"qid:") :] if has_group else None
         features = fields[2:] if has_group else fields[1:]

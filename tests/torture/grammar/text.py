@@ -60,6 +60,14 @@ def stripped(text: bytes) -> bytes:
     return text[start:end]
 
 
+_YES_OR_NO = {word: b"%d" % (word in (b"true", b"t", b"yes", b"y")) for word in b"true t yes y false f no n".split()}
+
+
+def label_number(text: bytes) -> float | None:
+    """Return the number of a label, which may be yes or no in words; None for any other text."""
+    return decimal_number(_YES_OR_NO.get(text.lower(), text))
+
+
 def decimal_number(text: bytes) -> float | None:
     """Return the finite double nearest to a decimal number, None for any other text.
 

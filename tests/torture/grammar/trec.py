@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .table import LABELS, RUN, Faults, Role, Row, Table, table
-from .text import decimal_number, fields_of, lines_of
+from .text import decimal_number, fields_of, label_number, lines_of
 
 
 def trec_run(content: bytes) -> Table:
@@ -31,7 +31,7 @@ def _recognised(content: bytes, role: Role, n_fields: int, number_field: int) ->
         if len(fields) != n_fields and not (role == RUN and _has_words(line, fields)):
             faults.add(line_number, f"{len(fields)} fields")
             continue
-        number = decimal_number(fields[number_field])
+        number = (decimal_number if role == RUN else label_number)(fields[number_field])
         if number is None:
             faults.add(line_number, "no number")
             continue
