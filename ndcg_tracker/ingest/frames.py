@@ -44,7 +44,7 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.plain import cell_number, id_bytes
+from ndcg_tracker.ingest.plain import cell_number, id_bytes, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, plain_cell, records_of
 from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
@@ -210,7 +210,7 @@ _RELEVANT = "relevant"  # the role of items without grades; their order does not
 def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
+    from ndcg_tracker.ingest.arrow import Collected, are_fractions, converted, has_lists, values_of_lists
 
     places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
@@ -246,7 +246,7 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
-    warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
+    warn_of_fractions({role for role in IDS if role in arrays and are_fractions(arrays[role].type)})
     rows = replace(collected.rows(), in_order=in_order)
     lists = frame.lists
     if lists is None:
