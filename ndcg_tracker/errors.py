@@ -141,8 +141,8 @@ class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
         >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
         run.json: record 3: the id is empty; write one
         """
-        place, advices = (str(where), self._where), (self._advice, advice)
-        return self._with(where=": ".join(filter(None, place)), advice="; ".join(filter(None, advices)))
+        place, told = (str(where), self._where), (self._advice, advice)
+        return self._with(where=": ".join(filter(None, place)), advice="; ".join(filter(None, told)))
 
     def respelled(self, spelled: Spelling) -> Self:
         """Return a copy in which ``spelled`` writes the arguments."""
