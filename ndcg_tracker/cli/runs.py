@@ -206,22 +206,12 @@ def rescore(
 
     Example: ndcg-track rescore --all -m ndcg@20
     """
-    from ndcg_tracker.render.formats import shown_metric, with_requests
+    from ndcg_tracker.render.formats import metrics_as
 
     with options.tracker() as tracker:
         rescored = asked.of(partial(tracker.rescore, runs or ()))
     rows = [
-        (
-            run.run,
-            run.run_id,
-            run.dataset,
-            run.label_set_version,
-            shown_metric(format, new.metric, new.requested_as),
-            new.mean,
-            new.n_missing,
-            new.n_undefined,
-            new.requested_as,
-        )
+        ((run.run, run.run_id, run.dataset, run.label_set_version), new, run.judge)
         for run in rescored
         for new in run.metrics
     ]
@@ -234,10 +224,9 @@ def rescore(
         elif not run.metrics:
             whose = f" of judge {run.judge!r}" if run.judge else ""
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}{whose}")
-    names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     if rows or format == "json":
-        judges = [run.judge for run in rescored for _ in run.metrics]
-        options.show(with_requests(format, names, rows, judges=judges, **options.screen()))
+        names = ("run", "run_id", "dataset", "label_set_version")
+        options.show(metrics_as(format, names, rows, **options.screen()))
 
 
 datasets = options.command_group("Seal a share of a dataset, so that only gates read it: split.")

@@ -237,10 +237,6 @@ class Columns:
         roles = ("items", *(NUMBERS if self.is_shared else (*IDS, *NUMBERS)))
         return next((role for role in roles if self.given(role)), None)
 
-    def positions(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, int]:
-        """Return the place in ``header`` of each wanted role that is there (see ``names``)."""
-        return {role: header.index(name) for role, name in self.names(header, wanted, refused).items()}
-
     def names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
         """Return the column of each wanted role that is there; ranks may replace scores (see ``are_ranks``).
 

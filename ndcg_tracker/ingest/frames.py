@@ -21,6 +21,7 @@ from ndcg_tracker.ingest.columns import (
     RUN_APART,
     RUN_TABLE,
     Columns,
+    Deciding,
     Wanted,
     column_name,
     is_frame_as_dict,
@@ -44,8 +45,8 @@ from ndcg_tracker.ingest.objects import (
     table_in,
 )
 from ndcg_tracker.ingest.plain import cell_number, id_bytes
-from ndcg_tracker.ingest.records import Records, plain_cell
-from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.records import Records, plain_cell, records_of
+from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
@@ -159,6 +160,11 @@ def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Pla
         raise places.error(row, error.what, advice=error.advice) from None
 
 
+def label_records(frame: object, columns: Columns) -> Records:
+    """Return the records of labels in memory, whose cells may be anything."""
+    return records_of(_opened(plain(frame), columns, LABEL_TABLE))
+
+
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
     """Return the labels of a frame with one row per (group, item); see ``read_frame``. Errors begin with "labels:".
 
@@ -206,8 +212,7 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
 
     from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
 
-    places, documents = frame.places, columns.documents
-    by_rank = columns.by_rank and columns.score is None
+    places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
     arrays: dict[str, Any] = {}
 
@@ -242,18 +247,15 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
-    if documents is not None and frame.lists is not None and frame.lists.are_documents:
-        rows = replace(rows, documents=documents.for_column(documents.rule))
-    in_order = in_order or (frame.lists is not None and frame.lists.numbers is None)
-    if frame.lists is not None and frame.lists.ranks is not None:
-        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
-        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
-    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search returns its best item first
-        deciding: Any = "ranks" if by_rank else "order"
-        ranks = places_in(frame.lists.lengths).astype(np.int32)
-        return replace(rows, ranks=ranks, deciding=deciding)
-    return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
+    rows = replace(collected.rows(), in_order=in_order)
+    lists = frame.lists
+    if lists is None:
+        return in_asked_order(rows, columns, names)
+    deciding: Deciding = "ranks" if asked.by_rank and asked.score is None else "scores"
+    rows = replace(rows, tie_order=BY_INPUT, in_order=lists.numbers is None, ranks=lists.ranks, deciding=deciding)
+    if asked.documents is not None and lists.are_documents:
+        rows = replace(rows, documents=asked.documents.for_column(asked.documents.rule))
+    return in_order_of_lists(rows, asked, are_found=lists.are_found)
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
@@ -365,10 +367,10 @@ def _table_of_lists(groups: Sequence[object], lengths: Index, of_items: Mapping[
     import pyarrow as pa
 
     def column(place: int, role: str) -> Any:
-        if role != "group":
-            return of_items[role]
+        if place:
+            return [*of_items.values()][place - 1]
         codes = pa.array(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
-        return pa.DictionaryArray.from_arrays(codes, _array(groups, role, role))
+        return pa.DictionaryArray.from_arrays(codes, _array(groups, "group", "group"))
 
     return Table(["group", *of_items], column, NOT_SCORES, places, is_plain=True)
 

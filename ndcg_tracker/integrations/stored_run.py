@@ -9,8 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -27,6 +28,10 @@ FACTS = b"ndcg_tracker"
 REPORT = "ndcg_tracker_report.html"
 """The artifact that is the report page."""
 LONGEST_NAME = 250
+ReportBaseline = Annotated[
+    str | None,
+    Option("The run to compare with on the report page.", metavar="RUN", default="@baseline, if there is one"),
+]
 
 _UNCLEAR = re.compile(r"[^0-9A-Za-z_()=, @]")
 

@@ -7,15 +7,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ndcg_tracker.asked import AnyDataset, Option, Run
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.integrations import library
-from ndcg_tracker.integrations.stored_run import REPORT, metric_name, report_page, run_identity, stored_run
+from ndcg_tracker.integrations.stored_run import (
+    REPORT,
+    ReportBaseline,
+    metric_name,
+    report_page,
+    run_identity,
+    stored_run,
+)
 from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
+
+
+Project = Annotated[str | None, Option("The W&B project.", default="$WANDB_PROJECT, else the dataset")]
+Entity = Annotated[str | None, Option("The W&B user or team.", default="$WANDB_ENTITY, else yours")]
+Offline = Annotated[bool, Option("Write the run to a folder, for 'wandb sync' to send later.")]
 
 
 @dataclass(frozen=True)
@@ -34,13 +47,13 @@ class PushedRun:
 
 def push(
     tracker: Tracker,
-    reference: str,
+    reference: Run,
     *,
-    dataset: str | None = None,
-    project: str | None = None,
-    entity: str | None = None,
-    baseline: str | None = None,
-    offline: bool = False,
+    dataset: AnyDataset = None,
+    project: Project = None,
+    entity: Entity = None,
+    baseline: ReportBaseline = None,
+    offline: Offline = False,
 ) -> PushedRun:
     """Create or update the W&B run of a stored run: means, parameters, tags, the table of groups and the report page.
 

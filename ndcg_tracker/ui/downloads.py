@@ -25,6 +25,7 @@ from ndcg_tracker.questions.show.gather import ListedRuns, shown_run
 from ndcg_tracker.questions.show.say import listed_as, shown_said
 from ndcg_tracker.render.formats import as_object, rows_as
 from ndcg_tracker.render.html import policy
+from ndcg_tracker.render.report import Table, unseen
 from ndcg_tracker.runs.groups import group_records
 from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
 from ndcg_tracker.ui.here import FORMATS, Answer, Here, Rows, missing, sign_of
@@ -139,44 +140,16 @@ def _labels(tx: ReadTransaction, ask: Question, format: Format) -> str:
     return label_versions_as(format, label_versions(tx, here.dataset.name, here.judge))
 
 
-_OF_DECISION = [
-    "id",
-    "dataset_id",
-    "baseline_run_id",
-    "candidate_run_id",
-    "baseline_run",
-    "candidate_run",
-    "baseline_alias",
-    "metric",
-    "label_set_id",
-    "scope",
-    "margin",
-    "delta",
-    "ci_low",
-    "ci_high",
-    "alpha",
-    "decision",
-    "reason",
-    "acknowledged_reason",
-    "acknowledged_by",
-    "created_at_utc",
-    "repeats",
-    "unjudged",
-    "delta_low",
-    "delta_high",
-    "checked_by",
-    "budget",
-    "looks",
-    "look",
-    "baseline_lists",
-    "question",
-]
+_OF_DECISION = unseen(
+    "id dataset_id baseline_run_id candidate_run_id baseline_run candidate_run baseline_alias metric label_set_id "
+    "scope margin delta ci_low ci_high alpha decision reason acknowledged_reason acknowledged_by created_at_utc "
+    "repeats unjudged delta_low delta_high checked_by budget looks look baseline_lists question"
+)
 
 
 def _decisions(tx: ReadTransaction, ask: Question, format: Format) -> str:
     records = tx.decisions.all(Here.of(tx, ask).dataset.id)
-    rows = [[as_object(getattr(record, name)) for name in _OF_DECISION] for record in records]
-    return rows_as(format, _OF_DECISION, rows)
+    return rows_as(format, _OF_DECISION, as_object(Table.of(_OF_DECISION, records).rows))
 
 
 _ROWS: dict[str, Callable[[ReadTransaction, Question, Format], str]] = {

@@ -16,12 +16,14 @@ from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.pair import pair, places_of_ids
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.say_tables import is_judged
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.judges import judges_of
+from ndcg_tracker.words.verdicts import Mark, mark_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
@@ -162,6 +164,11 @@ class Against:
     delta: float | None = None
     why: str = ""
     found: Estimate | None = None
+
+    @property
+    def mark(self) -> Mark:
+        """The mark of the difference, none without a test."""
+        return mark_of(self.found.verdict if self.found is not None and is_judged(self.found) else None)
 
 
 def against_baseline(

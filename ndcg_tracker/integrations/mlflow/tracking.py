@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import unquote
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import LONGEST_NAME, metric_name, run_identity
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.integrations.stored_run import StoredRun
 
 
+TrackingUri = Annotated[str | None, Option("URI of the MLflow server.", default="$MLFLOW_TRACKING_URI")]
 PER_GROUP = "ndcg_per_group.json"
 RANKING = "ndcg_ranking.parquet"
 TAG = "ndcg_tracker."
