@@ -45,7 +45,7 @@ from ndcg_tracker.ingest.objects import (
     table_in,
 )
 from ndcg_tracker.ingest.plain import cell_number, id_bytes
-from ndcg_tracker.ingest.records import Records, plain_cell
+from ndcg_tracker.ingest.records import Records, plain_cell, records_of
 from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
@@ -158,6 +158,11 @@ def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Pla
         return read(*cells)
     except WrongValueError as error:
         raise places.error(row, error.what, advice=error.advice) from None
+
+
+def label_records(frame: object, columns: Columns) -> Records:
+    """Return the records of labels in memory, whose cells may be anything."""
+    return records_of(_opened(plain(frame), columns, LABEL_TABLE))
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -362,10 +367,10 @@ def _table_of_lists(groups: Sequence[object], lengths: Index, of_items: Mapping[
     import pyarrow as pa
 
     def column(place: int, role: str) -> Any:
-        if role != "group":
-            return of_items[role]
+        if place:
+            return [*of_items.values()][place - 1]
         codes = pa.array(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
-        return pa.DictionaryArray.from_arrays(codes, _array(groups, role, role))
+        return pa.DictionaryArray.from_arrays(codes, _array(groups, "group", "group"))
 
     return Table(["group", *of_items], column, NOT_SCORES, places, is_plain=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -275,7 +275,7 @@ def _few_words(decision: Decision) -> str:
     if low is None:
         return ""
     facts: Mapping[str, Any] = low.facts
-    if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
+    if low.kind == "low_information" and facts.get("n_nonzero") is not None:
         who = "clusters" if facts.get("of_clusters") else units("query")
         of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
         few = f"only {facts['n_nonzero']:,}{of} {who} differ"
@@ -429,14 +429,14 @@ def _of_slices(decision: Decision) -> str:
         clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
-        bounds = ", ".join(
-            f"{_slice_name(part)} ({sides.most} {part.upper if sides.is_higher else part.lower:.4g} with "
-            f"{percent_of(1 - (part.alpha or 0.0))} confidence)"
-            for part in fails[:SLICES_NAMED]
-        )
-        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
+
+        def bound(part: Part) -> str:
+            most = f"{sides.most} {part.upper if sides.is_higher else part.lower:.4g}"
+            return f"{_slice_name(part)} ({most} with {percent_of(1 - (part.alpha or 0.0))} confidence)"
+
+        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {_listed(fails, bound)}")
     if is_open:
-        named = ", ".join(map(_slice_name, is_open[:SLICES_NAMED])) + _more(is_open)
+        named = _listed(is_open, _slice_name)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(rules.part_margin)}: {named}")
     fallen = [part for part in slices if part.p_adjusted is not None]
     if fallen:
@@ -450,8 +450,10 @@ def _slice_name(part: Part) -> str:
     return f"{part.attribute}={shown(part.value)}" if part.value is not None else f"no {part.attribute}"
 
 
-def _more(rows: Sequence[object]) -> str:
-    return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
+def _listed(parts: Sequence[Part], named: Callable[[Part], str]) -> str:
+    """Return the names of the first parts, and how many more there are."""
+    more = f" and {len(parts) - SLICES_NAMED} more" if len(parts) > SLICES_NAMED else ""
+    return ", ".join(map(named, parts[:SLICES_NAMED])) + more
 
 
 def harm_words(decision: Decision) -> str:
@@ -466,31 +468,21 @@ def harm_words(decision: Decision) -> str:
         else f"of {units('query')} like these lose"
     )
     lose += f" more than {limit.loss:g}"
-    whole, slices = parts[0], parts[1:]
+    whole, harmed = parts[0], [part for part in parts[1:] if part.status == "fails"]
     if whole.status == "within":
         level = percent_of(decision.pass_level or PASS_LEVEL)
-        clauses = [f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"]
+        words = f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"
     elif whole.status == "fails":
         level = percent_of(1 - (whole.alpha or 0.0))
-        told = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
-        clauses = [f"{told}, and only {share} may: {_counts(whole)} do"]
+        least = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
+        words = f"{least}, and only {share} may: {_counts(whole)} do"
     else:
         most = f"{(whole.upper or 0.0) * 100:.2g}%"
-        clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
-    who = "clusters" if of_clusters else units("query")
-    for status, words in (
-        ("fails", f"but more than {share} of the {who} {{}} do"),
-        ("open", f"not shown for {who} {{}}"),
-    ):
-        rows = [part for part in slices if part.status == status and (status == "fails" or part.blocks)]
-        named = [
-            f"{'without' if part.value is None else 'with'} {part.attribute}"
-            f"{'' if part.value is None else f'={shown(part.value)}'} ({_counts(part)})"
-            for part in rows[:SLICES_NAMED]
-        ]
-        more = f" and {len(rows) - SLICES_NAMED} other slices" if len(rows) > SLICES_NAMED else ""
-        clauses += [words.format(", ".join(named) + more)] if rows else []
-    return "; ".join(clauses)
+        words = f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"
+    if not harmed:
+        return words
+    named = _listed(harmed, lambda part: f"with {_slice_name(part)} ({_counts(part)})")
+    return f"{words}; but more than {share} of the {'clusters' if of_clusters else units('query')} {named} do"
 
 
 def _counts(part: Part) -> str:
