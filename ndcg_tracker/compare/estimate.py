@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -95,16 +95,9 @@ def estimate(
 def without_inference(found: Estimate) -> Estimate:
     """Return an estimate with the same numbers, without those about further groups."""
     equal = found.equivalence and Equivalence(found.equivalence.margin, None, None, found.settled == "identical")
-    return Estimate(
-        about=found.about,
-        t=found.t,
-        means=found.means,
-        wins=found.wins,
-        losses=found.losses,
-        settled=found.settled,
-        equivalence=equal,
-        others={name: other for name, other in found.others.items() if name not in TIED},
-    )
+    others = {name: other for name, other in found.others.items() if name not in TIED}
+    nothing: dict[str, Any] = dict.fromkeys(("ci", "p_value", "p_adjusted", "q_value", "detectable_delta", "variance"))
+    return replace(found, **nothing, warnings=(), rare_loss=None, equivalence=equal, others=others)
 
 
 def possible(delta: float | None, limits: Span | None) -> float | None:

@@ -11,11 +11,11 @@ import numpy as np
 
 from ndcg_tracker.errors import ReadWarning, argument, warn
 from ndcg_tracker.ingest.cells import PartPlaces, Places, WrongValueError
-from ndcg_tracker.ingest.columns import JUDGE, LABEL_TABLE, Columns, ColumnWarning, reason_column
+from ndcg_tracker.ingest.columns import EACH_ROW, JUDGE, LABEL_TABLE, Columns, ColumnWarning, reason_column
 from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, checked_text, place_of
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
+from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import label_lists
 from ndcg_tracker.rankings.ranking import SPANS, Details, LabelDetail, LabelLists
 from ndcg_tracker.words.texts import counted, in_a_row, shown
@@ -42,13 +42,16 @@ def judged_labels(
     allowed, rows whose label is not a number are left out, and of a judge's several labels of an item the mean counts;
     ``columns.origins`` takes how many there were, and the model and the prompt that columns name.
     """
-    header, refused = records.header, records.refused
+    spans, refused = are_spans(records.header, columns), records.refused
+    records = with_items(records) if spans else records
+    header = records.header
+    if spans and columns.label is None and "label" not in header:
+        columns = replace(columns, label=EACH_ROW)
     absent = next((column for column in where if column not in header), None)
     if absent is not None:
         what = f"there is no column {shown(absent)}"
         raise records.places.whole(what, advice=f"choose one of {', '.join(map(shown, header))}")
-    spans = are_spans(header, columns)
-    names = _span_names(header, columns) if spans else columns.names(header, LABEL_TABLE, refused)
+    names = columns.names(header, LABEL_TABLE, refused)
     in_rows = {role: place_of(header, name, role, refused) for role, name in names.items()}
     reason = None if unsure else reason_column(header, [*names.values()])
     if reason:
@@ -79,9 +82,7 @@ def judged_labels(
             group = id_bytes(held["group"], "group", fractions)
             cells = (group, *map(held.get, ("item", "label")))
             for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
-                item_id = (
-                    span_item(*(held[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
-                )
+                item_id = id_bytes(item, "item", fractions)
                 is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
                 try:
                     grade = 1.0 if "label" not in names else _NULL if is_unsure else _grade(label, columns.grades)
@@ -191,12 +192,6 @@ def _details(gathered: Sequence[_Label], labels: LabelLists, rows: Rows, places:
         if label.detail != LabelDetail() and grades.get(pair) == label.grade:
             found.setdefault(pair, label.detail)
     return found
-
-
-def _span_names(header: Sequence[str], columns: Columns) -> dict[str, str]:
-    names = {"group": columns.asked("group", header, LABEL_TABLE) or "group", **{name: name for name in SPAN}}
-    label = columns.name_of("label")
-    return {**names, **({"label": label} if columns.label or label in header else {})}
 
 
 def _grade(cell: object, grades: Mapping[str, float]) -> float:
