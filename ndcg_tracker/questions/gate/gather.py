@@ -25,7 +25,6 @@ from ndcg_tracker.compare.arms import (
 from ndcg_tracker.compare.gather import (
     asked_attributes,
     asked_pair,
-    check_arms,
     compared_on_suite,
     compared_pair,
     judge_alone,
@@ -121,7 +120,6 @@ def pairs_of(tx: ReadTransaction, question: GateQuestion) -> dict[str, RunPair]:
     """
     if question.suite is None:
         arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
-        check_arms(arms[0], arms[1], question.options)
         both = asked_pair(tx, arms[0], arms[1], question.options)
         return {both.baseline.run.dataset: both}
     pairs, lacking = pairs_on_suite(tx, question.systems, question.options)
