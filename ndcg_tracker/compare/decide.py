@@ -46,7 +46,7 @@ from ndcg_tracker.words.texts import DatasetName, sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
-    from ndcg_tracker.compare.slices import AttributeValues
+    from ndcg_tracker.compare.slices import AttributeValues, Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -141,9 +141,9 @@ class PairedResults:
         moved = self.every.moved((self.pairing.baseline + self.ends[end]) - self.pairing.baseline)
         return moved if self.counts is None else moved.of(self.counts)
 
-    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
-        """Return the values of an attribute of the groups that count."""
-        return values if self.counts is None else [values[place] for place in self.counts.tolist()]
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by if self.counts is None else by.at(self.counts)
 
     @property
     def gain(self) -> Floats:
@@ -218,9 +218,9 @@ class SuiteResults:
         stop = None if any(left.stop is None for left in opened) else opened[0].stop  # a known end leaves the mean open
         return Unjudged(share, sum(left.n_items for left in opened), stop=stop)
 
-    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
-        """Return the values of an attribute of the groups that count."""
-        return values
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by
 
     @property
     def about(self) -> About:
@@ -299,12 +299,11 @@ def compare_runs(
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     found, slices = None, None
     if by.slices and first.no_inference is None and first.shown_only is None:
-        each = [of.of(first.pairing.group_ids) for of in by.slices]
-        slicings = [replace(one, values=first.counted(one.values)) for one in each]
+        slicings = [first.counted(of.of(first.pairing.group_ids)) for of in by.slices]
         found, aparts = where(first.sample, slicings)
         found = replace(found, left_out=by.left_out)
         if by.are_shown:
-            slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
+            slices = ranked(sliced(first.sample, slicings), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
     comparison = replace(

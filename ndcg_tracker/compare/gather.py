@@ -51,8 +51,8 @@ from ndcg_tracker.compare.results import (
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import RunPair, is_tested_on_suites, label_set_ref, resolved_pair, suite_metric
-from ndcg_tracker.compare.sample import numbered
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
+from ndcg_tracker.compare.slices import numbered
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,

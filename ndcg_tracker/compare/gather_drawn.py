@@ -27,8 +27,7 @@ from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
-from ndcg_tracker.compare.sample import numbered
-from ndcg_tracker.compare.slices import attributes_of
+from ndcg_tracker.compare.slices import attributes_of, numbered
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import gains_of
 from ndcg_tracker.metrics.kernel.values import group_values

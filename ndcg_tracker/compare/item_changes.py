@@ -157,14 +157,11 @@ def item_changes(
     return ItemChanges(
         np.append(groups[here], other_groups[there]),
         Keys.joined([ranking.item_keys.take(here), other.item_keys.take(there)]),
-        _at(baseline.listed, mine, 0.0),
-        _at(candidate.listed, theirs, 0.0),
-        _at(baseline.ranks, mine, 0),
-        _at(candidate.ranks, theirs, 0),
-        _at(baseline.grades, mine, np.nan),
-        _at(candidate.grades, theirs, np.nan),
-        _at(baseline.contributions, mine, 0.0),
-        _at(candidate.contributions, theirs, 0.0),
+        *(
+            _at(getattr(side, name), rows, absent)
+            for name, absent in (("listed", 0.0), ("ranks", 0), ("grades", np.nan), ("contributions", 0.0))
+            for side, rows in ((baseline, mine), (candidate, theirs))
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
     from ndcg_tracker.statistics.stratified import StratumMean
@@ -96,11 +97,10 @@ class Sample:
         repeats = self.repeats and (-self.repeats[0], -self.repeats[1])
         return replace(self, delta=-self.delta, direction="higher", repeats=repeats, limits=limits, values=None)
 
-    def slices(self, values: Sequence[str | None]) -> Iterator[tuple[str | None, Sample]]:
-        """Yield each value of an attribute, one per group, with the sample of its groups."""
-        names, codes = numbered(values)
-        ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
-        for value, places in zip(names, np.split(np.argsort(codes, kind="stable"), ends), strict=False):
+    def slices(self, by: Slicing) -> Iterator[tuple[str | None, Sample]]:
+        """Yield each value of an attribute with the sample of its groups."""
+        ends = np.cumsum(np.bincount(by.codes, minlength=len(by.names)))[:-1]
+        for value, places in zip(by.names, np.split(np.argsort(by.codes, kind="stable"), ends), strict=False):
             yield value, self.of(places)
 
     @property
@@ -252,7 +252,7 @@ class Strata:
         )
         return Strata({name: part.gains for name, part in self.parts.items()}, limits)
 
-    def slices(self, _: Sequence[str | None]) -> Iterator[tuple[str | None, Sample]]:
+    def slices(self, _: Slicing) -> Iterator[tuple[str | None, Sample]]:
         """Yield each stratum by its name."""
         yield from self.parts.items()
 
@@ -368,18 +368,6 @@ class Strata:
 
 
 AnySample = Sample | Strata
-
-
-def numbered(values: Sequence[str | None], *, none_alone: bool = False) -> tuple[list[Any], Index]:
-    """Return the different values, and the place of each value among them; ``none_alone``: each None is one by itself.
-
-    >>> numbered(["a", None, "a", None]), numbered(["a", None, "a", None], none_alone=True)[1]
-    ((['a', None], array([0, 1, 0, 1])), array([0, 1, 0, 2]))
-    """
-    numbers: dict[object, int] = {}
-    each = [(at,) if value is None else value for at, value in enumerate(values)] if none_alone else values
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in each), np.int64, len(each))
-    return [*numbers], codes
 
 
 def pooled_of(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats, Floats]:

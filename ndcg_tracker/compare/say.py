@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -374,15 +374,14 @@ def for_people(comparison: Comparison) -> Comparison:
 
     names = {metric.metric: familiar_name(metric.metric, metric.about.requested_as) for metric in comparison.metrics}
 
-    def shown(metrics: Iterable[Estimate], what: str = "") -> tuple[Estimate, ...]:
-        named = ((metric, what + names[metric.metric]) for metric in metrics)
-        return tuple(replace(metric, about=replace(metric.about, metric=name)) for metric, name in named)
+    def shown(metric: Estimate, what: str = "") -> Estimate:
+        return replace(metric, about=replace(metric.about, metric=what + names[metric.metric]))
 
+    is_suite, slices = comparison.suite is not None, comparison.slices
+    metrics = tuple(shown(metric, MACRO * is_suite) for metric in comparison.metrics)
+    slices = tuple(map(shown, slices or ())) if is_suite else slices
     notes = tuple(renamed(note, names) for note in comparison.notes)
-    if comparison.suite is None:
-        return replace(comparison, metrics=shown(comparison.metrics), notes=notes)
-    of_datasets = shown(comparison.slices or ())
-    return replace(comparison, metrics=shown(comparison.metrics, MACRO), slices=of_datasets, notes=notes)
+    return replace(comparison, metrics=metrics, slices=slices, notes=notes)
 
 
 def runs(comparison: Comparison) -> str:

@@ -20,7 +20,7 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.say_where import NO_VALUE, slice_name, value_name
 from ndcg_tracker.errors import Spelling, argument, worded
-from ndcg_tracker.render.report import BLANK, Column, Table, columns, marks
+from ndcg_tracker.render.report import BLANK, Column, Table, kinds, marks
 from ndcg_tracker.render.terminal import shortened_inside
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -360,16 +360,13 @@ def tie_tables(comparison: Comparison) -> list[Table]:
     """Return the table of the groups whose value depends most on ties in scores; no table unless requested."""
     if comparison.tie_groups is None:
         return []
-    numbers = [
-        (group, [points(number) for number in (group.worst, group.value, group.best)])
-        for group in comparison.tie_groups
-    ]
-    rows = [[group.group, group.run, *shown] for group, shown in numbers if shown[0] != shown[-1]]
-    n_open = len(rows) if comparison.n_tie_groups is None else comparison.n_tie_groups
+    seen = [of for of in comparison.tie_groups if points(of.worst) != points(of.best)]
+    n_open = len(seen) if comparison.n_tie_groups is None else comparison.n_tie_groups
     title = f"{units()} whose {comparison.metrics[0].metric} depends on ties in scores"
-    if n_open > len(rows):
-        title += f" ({len(rows) or 'none'} of {n_open:,} shown)"
-    return [Table(columns("group", "run", ">worst", ">value", ">best"), rows, title if n_open else f"no {title}")]
+    if n_open > len(seen):
+        title += f" ({len(seen) or 'none'} of {n_open:,} shown)"
+    columns = kinds("group id, run id, worst mean, value mean, best mean")
+    return [Table.of(columns, seen, title if n_open else f"no {title}")]
 
 
 RUNS_SHOWN = 5

@@ -13,8 +13,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
 
-import numpy as np
-
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.extensions import READERS as OF_PACKAGES
@@ -41,13 +39,12 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans, rows_of_table
+from ndcg_tracker.ingest.frames import label_records, read_label_frame, rows_of_spans, rows_of_table
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
 from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
-    frame_records,
     opened_records,
     parquet_records,
     qrels_records,
@@ -69,7 +66,6 @@ from ndcg_tracker.ingest.table import (
     refuse_no_chunk,
 )
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import shown, shown_name
@@ -101,21 +97,17 @@ def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLi
             "this dataset has no labels", where=where, advice=f"choose one with labels{labelled and f': {labelled}'}"
         )
     try:
-        qrels = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+        qrels = list(dataset.qrels_iter())
     except Exception as error:  # network, disk, licence: it raises many kinds of errors
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(
             f"its labels cannot be fetched ({reason})", where=where, advice="follow ir_datasets' instructions"
         ) from None
-    groups, items, grades = zip(*qrels, strict=True) if qrels else ((), (), ())
-    rows = Rows(
-        Keys.from_strings(groups),
-        np.ones(len(groups), dtype=np.int64),
-        Keys.from_strings(items),
-        grades=np.array(grades, dtype=np.float64),
-    ).merged()
-    return label_lists(rows.as_asked(columns), RowPlaces(where))
+    places = RowPlaces(where)
+    if not qrels:
+        raise no_row(places.whole)
+    return label_lists(rows_of_table(qrels, DEFAULT_COLUMNS, LABEL_TABLE, places)[0].as_asked(columns), places)
 
 
 SMALL = 1 << 20  # bytes up to which reading without Arrow is about as fast as importing it
@@ -229,11 +221,8 @@ def _by_judge(
     if path is None:
         names = _names_of(given)
         groups = {"group", columns.given("group"), *conventional_names("group", names)}
-        if isinstance(given, Mapping) and columns.has_loose_labels and not groups & {*names}:  # {group: {item: label}}
-            rows = [(group, *pair) for group, of in given.items() for pair in dict(of).items()]
-            given, names = dict(zip(("group", "item", "label"), zip(*rows, strict=True), strict=True)), []
         if chosen or columns.has_loose_labels or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
-            return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
+            return judged_labels(label_records(given, columns), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
     if path.startswith(IR_DATASETS) and not chosen:
         role = columns.any_given()

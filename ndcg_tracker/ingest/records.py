@@ -33,7 +33,7 @@ from ndcg_tracker.ingest.objects import table_in
 from ndcg_tracker.ingest.plain import id_bytes
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
-from ndcg_tracker.ingest.tables import table_of
+from ndcg_tracker.ingest.tables import Table, table_of
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import counted, shown, shown_name
 
@@ -301,7 +301,11 @@ def frame_records(frame: Any, asked: Sequence[str | None] = ()) -> Records:
         frame = dict(zip(frame.index.tolist(), frame.tolist(), strict=True))
     if isinstance(frame, Mapping) and frame and all(map(_is_value, frame.values())):
         frame = rows_by_key(frame, asked, InputError)
-    table = table_of(frame)
+    return records_of(table_of(frame))
+
+
+def records_of(table: Table) -> Records:
+    """Return the records of a table in memory."""
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         columns = [table.column(place, "") for place in wanted]

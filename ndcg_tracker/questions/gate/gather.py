@@ -240,7 +240,7 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     question, runs, options = basis.question, basis.runs, basis.question.options
     if question.suite is not None:
         found, (on_suite,) = compared_on_suite(tx, question.systems, basis.pairs, options, with_other_ids=True)
-        return GateFacts(basis, found.comparison, on_suite, None if question.by is None else Slicing("dataset", ()))
+        return GateFacts(basis, found.comparison, on_suite, None if question.by is None else Slicing.of("dataset", ()))
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options, are_sliced=False))
     (results,) = pair.results
@@ -248,7 +248,7 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)
     named = {} if question.scope == "set" else attributes_of(tx, baseline.dataset_id, ids)
     results = with_same_lists(tx, runs, results, by)
-    slicings = tuple(Slicing(name, values) for name, values in named.items() if len(set(values)) <= MOST_SLICES)
+    slicings = tuple(of for of in map(Slicing.of, named, named.values()) if len(of.names) <= MOST_SLICES)
     return GateFacts(basis, pair.comparison, results, by, slicings)
 
 

@@ -27,7 +27,7 @@ from ndcg_tracker.compare.report_facts import (
     slices_by,
 )
 from ndcg_tracker.compare.run_pair import RunPair
-from ndcg_tracker.compare.slices import attributes_of
+from ndcg_tracker.compare.slices import Slicing, attributes_of
 from ndcg_tracker.errors import MetricError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -249,7 +249,7 @@ def pair_report(
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs and not lacks_items else (),
         lists,
         str(pair.both.metric) if is_split else None,
-        slices_by(results.sample, {name: results.counted(of) for name, of in groups.attributes.items()})
+        slices_by(results.sample, (results.counted(Slicing.of(*of)) for of in groups.attributes.items()))
         if can_be_tested
         else {},
         pair.both.metric.cutoff,
