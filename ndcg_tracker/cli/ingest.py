@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
-from ndcg_tracker.asked import GROUP, LABEL, SCORE, Option, Pairs, Positional, made
+from ndcg_tracker.asked import GROUP, LABEL, SCORE, Option, Positional, made, pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import OfFiles, read_ahead, read_by_spark, require_file, run_names, shown_reading
 from ndcg_tracker.cli.parameters import Asked, takes
@@ -128,7 +128,7 @@ def _stored_results(asked: Asked, measures: list[str]) -> IngestResult:
 
 def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], list[str]]:
     """Return the tags of a run, including its measures, and the measures to take from --results."""
-    for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
+    for name, number in pairs("--measure", [text for text in measure or () if "=" in text]).items():
         try:
             is_number = math.isfinite(float(number))
         except ValueError:

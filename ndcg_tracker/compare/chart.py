@@ -29,6 +29,7 @@ from ndcg_tracker.render.html import (
     tooltip,
 )
 from ndcg_tracker.words.texts import counted, interval, p_text, points
+from ndcg_tracker.words.verdicts import mark_of
 
 
 def cutoffs(rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None) -> Spec:
@@ -91,7 +92,7 @@ class Bar:
         """The verdict in words, "" if there is none."""
         if self.p_adjusted is None and self.verdict not in ("identical", None):
             return "not tested"
-        return "" if self.verdict is None else self.verdict.replace("_", " ")
+        return mark_of(self.verdict).word
 
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[Estimate]]) -> list[Bar]:
@@ -183,7 +184,7 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str) -
             "delta": pair.delta,
             "shown": ("" if is_sure else "~") + points(pair.delta, signed=True, is_aligned=True),
             "p": p_text(pair.p_adjusted),
-            "verdict": pair.verdict.replace("_", " "),
+            "verdict": mark_of(pair.verdict).word,
             "hatch": "" if is_sure else "╱" * 8,
             "strength": 1.0 if is_sure else 0.35,
         }

@@ -8,10 +8,10 @@ from math import fsum
 
 from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import LABEL_TABLE, Columns, ColumnWarning
+from ndcg_tracker.ingest.columns import EACH_ROW, LABEL_TABLE, Columns, ColumnWarning
 from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, place_of
-from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
+from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import label_lists
 from ndcg_tracker.rankings.ranking import SPANS, LabelLists
 from ndcg_tracker.words.texts import counted, in_a_row, shown
@@ -33,13 +33,16 @@ def judged_labels(
     allowed, rows whose label is not a number are left out, and of a judge's several labels of an item the mean counts;
     ``columns.origins`` takes how many there were, and the model and the prompt that columns name.
     """
-    header, refused = records.header, records.refused
+    spans, refused = are_spans(records.header, columns), records.refused
+    records = with_items(records) if spans else records
+    header = records.header
+    if spans and columns.label is None and "label" not in header:
+        columns = replace(columns, label=EACH_ROW)
     absent = next((column for column in where if column not in header), None)
     if absent is not None:
         what = f"there is no column {shown(absent)}"
         raise records.places.whole(what, advice=f"choose one of {', '.join(map(shown, header))}")
-    spans = are_spans(header, columns)
-    names = _span_names(header, columns) if spans else columns.names(header, LABEL_TABLE, refused)
+    names = columns.names(header, LABEL_TABLE, refused)
     in_rows = {role: place_of(header, name, role, refused) for role, name in names.items()}
     said_in = [name for name in (JUDGE, *_OF_A_MODEL) if name in header and JUDGE in header]
     chosen = [*where, *said_in]
@@ -63,9 +66,7 @@ def judged_labels(
             group = id_bytes(held["group"], "group", fractions)
             cells = (group, *map(held.get, ("item", "label")))
             for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
-                item_id = (
-                    span_item(*(held[name] for name in SPAN)).encode() if spans else id_bytes(item, "item", fractions)
-                )
+                item_id = id_bytes(item, "item", fractions)
                 is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
                 try:
                     grade = 1.0 if "label" not in names else _NULL if is_unsure else _grade(label, columns.grades)
@@ -132,12 +133,6 @@ def _means(gathered: Sequence[_Label]) -> tuple[list[_Label], str]:
     deviation = (squares / max(n_labels - n_again, 1)) ** 0.5
     spread = f"{n_again:,} of {counted(len(means), 'item')}, {n_differ:,} with different labels"
     return means, f"{spread}, standard deviation {deviation:.4g}"
-
-
-def _span_names(header: Sequence[str], columns: Columns) -> dict[str, str]:
-    names = {"group": columns.asked("group", header, LABEL_TABLE) or "group", **{name: name for name in SPAN}}
-    label = columns.name_of("label")
-    return {**names, **({"label": label} if columns.label or label in header else {})}
 
 
 def _grade(cell: object, grades: Mapping[str, float]) -> float:

@@ -165,9 +165,9 @@ def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]
 
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
-    look = config(theme) | {"background": COLORS[theme]["card"]}
-    params = look.pop("params")
-    return {**spec, "params": [*params, *spec.get("params", [])], "config": look}
+    look = themes()[theme]
+    whole = look["config"] | {"background": COLORS[theme]["card"]}
+    return {**spec, "params": [*look["params"], *spec.get("params", [])], "config": whole}
 
 
 def direction(delta: float) -> str:
@@ -324,14 +324,10 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
     )
 
 
-def themes() -> dict[str, dict[str, object]]:
+def themes() -> dict[Theme, Spec]:
     """Return the themes that a script needs to draw charts on a light page and on a dark one."""
-    return {theme: _theme(theme) for theme in COLORS}
-
-
-def _theme(theme: Theme) -> dict[str, object]:
-    look = config(theme)
-    return {"params": look.pop("params"), "config": look}
+    looks = {theme: config(theme) for theme in COLORS}
+    return {theme: {"params": look.pop("params"), "config": look} for theme, look in looks.items()}
 
 
 @cache

@@ -14,6 +14,7 @@ import shlex
 import socket
 import sys
 import threading
+import webbrowser
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -408,7 +409,7 @@ def serve(
             if browser and has_display():
                 # a connection that comes before the server runs waits for it
                 once = address + urlencode({TOKEN: access.once})
-                threading.Thread(target=_open_browser, args=(once,), daemon=True).start()
+                threading.Thread(target=webbrowser.open, args=(once,), daemon=True).start()
         threading.Thread(target=warm, args=(tracker,), daemon=True).start()
         server.run(sockets=[listening])
 
@@ -439,9 +440,3 @@ def listener(host: str, port: int, team: Team | None = None) -> socket.socket:
 def has_display() -> bool:
     """Return whether a browser would have a window to open."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-
-
-def _open_browser(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

@@ -284,7 +284,7 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         baseline_alias=question.alias,
-        arms=_recorded_arms(runs),
+        arms=tuple((arm.name, [run.id for run in arm.runs]) for arm in runs.arms),
         checked_by=runs.checked_by if decision.check is None else decision.check.checked_by,
         **({} if look is None else look.columns),
         **columns,
@@ -297,14 +297,6 @@ def _recorded_runs(both: RunPair) -> dict[str, object]:
     sides = {"baseline_run_id": both.baseline.run.id, "candidate_run_id": both.candidate.run.id}
     repeats = {"repeats": both.run_ids} if both.is_repeated else {}
     return {"label_set_version": both.baseline.label_set.version, **sides, **repeats}
-
-
-def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
-    """Return the names and the run ids of both sides if one side has several runs."""
-    if not runs.is_repeated:
-        return None
-    baseline, candidate = zip((arm.name for arm in runs.arms), runs.run_ids.values(), strict=True)
-    return baseline, candidate
 
 
 def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
