@@ -47,9 +47,9 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
 def statistics_of(database: str) -> None:
     """Time what ``compare`` computes, on results that are read and paired beforehand."""
     from ndcg_tracker import Tracker
-    from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
+    from ndcg_tracker.compare.decide import PairedResults, compare_runs
     from ndcg_tracker.compare.pair import pair
-    from ndcg_tracker.compare.results import LabelSetRef, RunRef
+    from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:
         runs = [tx.runs.resolve(name, None) for name in ("run0", "run1")]
@@ -62,7 +62,7 @@ def statistics_of(database: str) -> None:
     def names(group_ids: NDArray[np.int64]) -> list[str]:
         return [str(number) for number in group_ids.tolist()]
 
-    both = ComparedRuns(one, other, "default", LabelSetRef(1, ""))
+    both = Comparison(one, other, "default", LabelSetRef(1, ""))
     serve(lambda: compare_runs(both, [paired], names), {})
 
 
@@ -74,10 +74,10 @@ def differences(n_groups: int) -> NDArray[np.float64]:
 
 def permutation(n_groups: int) -> None:
     """Time our sign-flip test."""
-    from ndcg_tracker.statistics.distribution_free import sign_flip_test
+    from ndcg_tracker.statistics.distribution_free import sign_flip_p_value
 
     delta = differences(n_groups)
-    serve(lambda: sign_flip_test(delta, flips=FLIPS), {"means": {"p": sign_flip_test(delta, flips=FLIPS).p_value}})
+    serve(lambda: sign_flip_p_value(delta, flips=FLIPS), {"means": {"p": sign_flip_p_value(delta, flips=FLIPS)}})
 
 
 def scipy_permutation(n_groups: int) -> None:

@@ -93,27 +93,17 @@ Everyday = partial(Option, everyday=True)
 Positional = partial(Option, is_positional=True)
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Reads the values of a repeatable option of the form key=value.
+def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return the values of a repeatable option of the form key=value (InputError for a text of another form).
 
-    >>> Pairs("--tag")(["model=bm25"])
+    >>> pairs("--tag", ["model=bm25"])
     {'model': 'bm25'}
     """
-
-    option: str
-
-    def __call__(self, texts: Sequence[str]) -> dict[str, str]:
-        """Return the mapping (InputError for a text of another form)."""
-        mapping = {}
-        for text in texts:
-            key, equals, value = text.partition("=")
-            if not equals or not key:
-                raise InputError(
-                    f"{self.option} {text!r} is not of the form key=value", advice=f"write {self.option} model=bm25"
-                )
-            mapping[key] = value
-        return mapping
+    parted_texts = [text.partition("=") for text in texts]
+    for text, (key, equals, _) in zip(texts, parted_texts, strict=True):
+        if not equals or not key:
+            raise InputError(f"{option} {text!r} is not of the form key=value", advice=f"write {option} model=bm25")
+    return {key: value for key, _, value in parted_texts}
 
 
 SPELLED: Mapping[str, tuple[str, ...]] = {
@@ -216,7 +206,7 @@ class Declared:
         """Return the argument that is meant by what users type (InputError)."""
         if self.option.read is not None:
             return self.option.read(value)
-        return Pairs(self.spelled[0])(value) if self._kinds - {NoneType} == {Mapping} else value
+        return pairs(self.spelled[0], value) if self._kinds - {NoneType} == {Mapping} else value
 
     @property
     def says_how_many_rows(self) -> bool:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -21,48 +19,7 @@ TREC run takes three quarters of the time (``benchmarks/tricks.py``)."""
 R = TypeVar("R")
 
 
-class _End:
-    """Follows the last block: the error that ended the reading, if any."""
-
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
-
-
-class _Ahead(Generic[T]):
-    def __init__(self, blocks: Iterable[T]) -> None:
-        self._blocks = blocks
-        self._waiting: queue.Queue[T | _End] = queue.Queue(maxsize=1)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._read, name="reading ahead", daemon=True)
-        self._thread.start()
-
-    def __iter__(self) -> Iterator[T]:
-        while not isinstance(item := self._waiting.get(), _End):
-            yield item
-            del item  # not kept while waiting for the next one
-        if item.error is not None:
-            raise item.error
-
-    def stop(self) -> None:
-        """End the reading, even if some blocks were not used."""
-        self._stopped.set()
-        while self._thread.is_alive():
-            try:
-                self._waiting.get(timeout=0.01)
-            except queue.Empty:
-                continue
-
-    def _read(self) -> None:
-        error: BaseException | None = None
-        try:
-            for block in self._blocks:
-                self._waiting.put(block)
-                del block  # not kept while the next one is prepared
-                if self._stopped.is_set():
-                    return
-        except BaseException as raised:  # raised again where the blocks are used
-            error = raised
-        self._waiting.put(_End(error))
+_END = object()  # follows the last block
 
 
 @contextmanager
@@ -76,11 +33,20 @@ def reading_ahead(blocks: Iterable[T]) -> Iterator[Iterable[T]]:
     ...     list(blocks)
     [0, 1, 2]
     """
-    ahead = _Ahead(blocks)
+    rest: Any = iter(blocks)
+    reader = ThreadPoolExecutor(1, "reading ahead")
+    coming: deque[Future[Any]] = deque(reader.submit(next, rest, _END) for _ in range(2))
+
+    def ahead() -> Iterator[T]:
+        while (block := coming.popleft().result()) is not _END:
+            coming.append(reader.submit(next, rest, _END))
+            yield block
+            del block  # not kept while waiting for the next one
+
     try:
-        yield ahead
+        yield ahead()
     finally:
-        ahead.stop()
+        reader.shutdown(cancel_futures=True)
 
 
 def mapped(function: Callable[[T], R], items: Iterable[T], n_workers: int | None = None) -> Iterator[R]:

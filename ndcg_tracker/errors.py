@@ -141,16 +141,17 @@ class _Told(Exception):  # noqa: N818  # warnings are printed in the same way
         >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
         run.json: record 3: the id is empty; write one
         """
-        placed = copy(self)
-        placed._where = ": ".join(part for part in (str(where), self._where) if part)
-        placed._advice = "; ".join(part for part in (self._advice, advice) if part)
-        placed.args = (str(placed),)
-        return placed
+        place, told = (str(where), self._where), (self._advice, advice)
+        return self._with(where=": ".join(filter(None, place)), advice="; ".join(filter(None, told)))
 
     def respelled(self, spelled: Spelling) -> Self:
         """Return a copy in which ``spelled`` writes the arguments."""
+        return self._with(**dict(zip(("where", "what", "advice"), self.parts(spelled), strict=True)))
+
+    def _with(self, **parts: str) -> Self:
         copied = copy(self)
-        copied._where, copied._what, copied._advice = self.parts(spelled)
+        for name, text in parts.items():
+            setattr(copied, f"_{name}", text)
         copied.args = (str(copied),)
         return copied
 
@@ -217,19 +218,13 @@ class ColumnsError(InputError):
     def with_guesses(self, guesses: Mapping[str, str]) -> Self:
         """Return a copy with guesses."""
         given = [argument(name, value) for name, value in guesses.items()]
-        copied = self._advising(f"if these guesses are right, give {' '.join(given)}")
+        copied = self._with(advice=f"if these guesses are right, give {' '.join(given)}")
         copied.guesses = guesses
         return copied
 
     def with_command(self, command: str) -> Self:
         """Return a copy whose advice is a command with the guesses."""
-        return self._advising(f"if these guesses are right: {command}")
-
-    def _advising(self, advice: str) -> Self:
-        copied = copy(self)
-        copied._advice = advice
-        copied.args = (str(copied),)
-        return copied
+        return self._with(advice=f"if these guesses are right: {command}")
 
 
 class DatabaseError(NdcgTrackerError):

@@ -114,7 +114,7 @@ HOSTILE: list[tuple[dict[str, str], str]] = [
     ({"file": "loop.csv"}, "loop.csv: cannot be opened (Too many levels of symbolic links); "),
     ({"file": "folder.csv"}, "folder.csv: is a directory; name a file in it"),
     ({"file": "deep.json"}, "deep.json: JSON nested too deeply; check that this is the right file"),
-    ({"file": "nested.jsonl"}, "nested.jsonl:1: JSON nested too deeply; write one flat object per line"),
+    ({"file": "nested.jsonl"}, "nested.jsonl:1: JSON nested too deeply; write one object per line"),
     ({"file": "bomb.csv.gz"}, "bomb.csv.gz"),
     ({"metrics": "ndcg@" + "9" * 5_000}, "the cutoff is too large; "),
 ]  # fmt: skip

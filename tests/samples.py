@@ -12,6 +12,7 @@ from ndcg_tracker.compare.estimate import sliced
 from ndcg_tracker.compare.limits import HarmLimit
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.sample import Sample, Strata
+from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.questions.gate.decide import Decision, Levels, Part, Rules, decide, decide_set, harm_of, slices_of
 from ndcg_tracker.questions.gate.decide_candidate import with_parts
 from ndcg_tracker.rankings import Floats, Mask
@@ -50,7 +51,7 @@ def with_slices(
     counts = np.ones(delta.size) if weights is None else weights
     counted = [value for value, weight in zip(values, counts, strict=True) if weight]
     sample = sample_of(delta, same=same_lists, weights=weights)
-    parts = slices_of(rules, list(sample.slices(counted)), decision.levels or Levels())
+    parts = slices_of(rules, list(sample.slices(Slicing.of(by, counted))), decision.levels or Levels())
     return replace(decision, rules=rules, parts=(*decision.parts, *parts))
 
 
@@ -88,4 +89,4 @@ def harmed(limit: HarmLimit, each: Sequence[tuple[str | None, Sample]]) -> tuple
 
 def slices(delta: Floats, values: Sequence[str | None], **further: Any) -> tuple[Estimate, ...]:
     """Return what slices say, the worst first."""
-    return sliced(Sample(delta, **further), {"": values})
+    return sliced(Sample(delta, **further), [Slicing.of("", values)])

@@ -10,7 +10,7 @@ from ndcg_tracker.errors import InputError
 
 
 def n_readers() -> int:
-    return sum(thread.name == "reading ahead" for thread in threading.enumerate())
+    return sum(thread.name.startswith("reading ahead") for thread in threading.enumerate())
 
 
 def test_all_blocks_come_in_order() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -208,7 +210,7 @@ def evaluate_blocks(
     parsed, doubts = parsed_metrics(texts), Doubts(allowed(allow))
     held = None if labels is None else held_labels(labels)
     values = GatheredValues()
-    matches = _Match()
+    matches, spelling = list[_Match](), Spelling()
     weights: list[GroupWeights] = []
     notes: list[Note] = []
     has_labels = False
@@ -229,17 +231,15 @@ def evaluate_blocks(
 
     unstable = on_unstable_sort(parsed)
 
-    def scored(pair: tuple[Run, LabelLists]) -> tuple[_Match, list[GroupValues]]:
+    def scored(pair: tuple[Run, LabelLists]) -> tuple[_Match, Spelling, list[GroupValues]]:
         both: Judged = judged(*pair)
-        match = _Match.of(both)
-        if unstable:
-            match.on_sort = n_on_sort(values_with_bounds(both, unstable))
-        return match, group_values(both, parsed)
+        return _Match.of(both, unstable), Spelling.of(both), group_values(both, parsed)
 
-    for match, of_block in mapped(scored, pairs()):
-        matches.add(match)
+    for match, differences, of_block in mapped(scored, pairs()):
+        spelling.add(differences)
+        matches.append(match)
         values.add(of_block)
-    all_notes = [*matches.notes(parsed, doubts), *joined_notes(notes, has_labels=has_labels)]
+    all_notes = [*_match_notes(matches, spelling, parsed, doubts), *joined_notes(notes, has_labels=has_labels)]
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     results = tuple(values.results(joined_weights(weights) if weights else None, order))
     of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
@@ -291,28 +291,27 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Match:
     """How well some groups of a run match their labels.
 
     ``meeting``: numbers of groups, as ``meeting_notes`` takes them. ``of_run`` and ``of_labels``: a few of the groups.
     """
 
-    is_empty: bool = True
-    any_item: bool = False
-    whole_grades: bool = True
-    whole_scores: bool = True
-    highest: float = -math.inf
-    unordered: list[int | None] = field(default_factory=list)
-    on_sort: dict[Metric, int] = field(default_factory=dict)
-    meeting: Index = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
-    of_run: list[str] = field(default_factory=list)
-    of_labels: list[str] = field(default_factory=list)
-    spelling: Spelling = field(default_factory=Spelling)
+    is_empty: bool
+    any_item: bool
+    whole_grades: bool
+    whole_scores: bool
+    highest: float
+    unordered: int | None
+    meeting: Index
+    of_run: list[str]
+    of_labels: list[str]
+    on_sort: Mapping[Metric, int]
 
     @classmethod
-    def of(cls, both: Judged) -> _Match:
-        """Return the match of a run and its labels."""
+    def of(cls, both: Judged, unstable: Sequence[Metric]) -> _Match:
+        """Return the match of a run and its labels; ``unstable``: the metrics that depend on an unstable sort."""
         in_run, in_labels = both.run_groups >= 0, both.label_groups >= 0
         meeting = [some.sum() for some in (~in_run & in_labels, in_labels, in_run & ~in_labels, in_run)]
         of_run, of_labels = (
@@ -324,46 +323,35 @@ class _Match:
             are_whole(both.labels.grades),
             may_be_grades(both.ranking.scores),
             float(both.labels.grades.max(initial=-math.inf)),
-            [n_unordered(both.ranking)],
-            {},
+            n_unordered(both.ranking),
             np.array(meeting, dtype=np.int64),
             of_run,
             of_labels,
-            Spelling.of(both),
+            n_on_sort(values_with_bounds(both, unstable)) if unstable else {},
         )
 
-    def add(self, other: _Match) -> None:
-        """Add groups that were not added before."""
-        self.is_empty &= other.is_empty
-        self.any_item |= other.any_item
-        self.whole_grades &= other.whole_grades
-        self.whole_scores &= other.whole_scores
-        self.highest = max(self.highest, other.highest)
-        self.unordered += other.unordered
-        self.on_sort = {metric: n + self.on_sort.get(metric, 0) for metric, n in other.on_sort.items()}
-        self.meeting += other.meeting
-        self.spelling.add(other.spelling)
-        for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
-            kept += some[: SHOWN - len(kept)]
 
-    def notes(self, metrics: Sequence[Metric], doubts: Doubts) -> list[Note]:
-        """Return notes on labels and scores for these metrics. Raises: InputError for no overlap, unless allowed."""
-        if self.is_empty:
-            return [Note("nothing_found")]
-        swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
-        if self.any_item:
-            meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
-            of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
-            return [
-                *swapped,
-                *self.spelling.notes(metrics),
-                *meeting,
-                *of_ties,
-                *below_rel_notes(metrics, self.highest),
-                *above_highest_notes(metrics, self.highest),
-            ]
-        n_shared = int(self.meeting[1] - self.meeting[0])
-        return [doubts.none_met(self.spelling, n_shared, self.of_run, self.of_labels, metrics), *swapped]
+def _match_notes(parts: Sequence[_Match], spelling: Spelling, metrics: Sequence[Metric], doubts: Doubts) -> list[Note]:
+    """Return notes on the labels and scores of all parts. Raises: InputError for no overlap, unless allowed."""
+    if all(part.is_empty for part in parts):
+        return [Note("nothing_found")]
+    are_swapped = all(part.whole_scores for part in parts) and not all(part.whole_grades for part in parts)
+    swapped = [Note("swapped")] if are_swapped else []
+    meeting: Index = np.sum([part.meeting for part in parts], axis=0)
+    if any(part.any_item for part in parts):
+        highest = max(part.highest for part in parts)
+        return [
+            *swapped,
+            *spelling.notes(metrics),
+            *meeting_notes(*meeting.tolist(), metrics=metrics),
+            *unordered_notes(part.unordered for part in parts),
+            *unstable_sort_notes(sum((Counter(part.on_sort) for part in parts), Counter())),
+            *below_rel_notes(metrics, highest),
+            *above_highest_notes(metrics, highest),
+        ]
+    of_run = list(islice(chain.from_iterable(part.of_run for part in parts), SHOWN))
+    of_labels = list(islice(chain.from_iterable(part.of_labels for part in parts), SHOWN))
+    return [doubts.none_met(spelling, int(meeting[1] - meeting[0]), of_run, of_labels, metrics), *swapped]
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:

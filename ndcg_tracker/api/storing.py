@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from ndcg_tracker.api.reading import Ingest, IngestKeywords, LabelKeywords, LabelReading
 from ndcg_tracker.asked import (
@@ -565,28 +565,6 @@ def import_runs(
         return import_all(tx, reader, dataset, progress=progress)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitTold:
-    """How a dataset is split, and what limits the gates on its sealed part (see ``Tracker.split_dataset``)."""
-
-    seal: SealedShare = None
-    looks: SealedLooks = None
-    baseline: FixedBaseline = None
-    cluster: KeptTogether = None
-    seed: Seed = None
-
-
-class SplitKeywords(TypedDict, total=False):
-    """How people give ``SplitTold`` (generated)."""
-
-    seal: SealedShare
-    looks: SealedLooks
-    baseline: FixedBaseline
-    cluster: KeptTogether
-    seed: Seed
-
-
-@asks(SplitTold)
 def split_dataset(
     self: HasStore,
     dataset: Splittable,
@@ -594,7 +572,11 @@ def split_dataset(
     metric: SealedMetric,
     margin: SealedMargin,
     move: Move = False,
-    **keywords: Unpack[SplitKeywords],
+    seal: SealedShare = None,
+    looks: SealedLooks = None,
+    baseline: FixedBaseline = None,
+    cluster: KeptTogether = None,
+    seed: Seed = None,
 ) -> SplitDataset:
     """Move a share of the groups of a dataset, with their labels, to the database of ``NDCG_TRACK_SEALED_DB``.
 
@@ -616,13 +598,12 @@ def split_dataset(
     from ndcg_tracker.runs import sealing
     from ndcg_tracker.storage.database import delete_backups, vacuum
 
-    told = made(SplitTold, keywords)
-    rules = checked_rules(metric, margin, told.looks if move or told.looks is not None else 40, told.baseline)
-    refuse("datasets split", {"seal": told.seal, "move": move})
+    rules = checked_rules(metric, margin, looks if move or looks is not None else 40, baseline)
+    refuse("datasets split", {"seal": seal, "move": move})
     with sealing.sealed_store(self.location) as held:
-        if told.seal is None:
+        if seal is None:
             done = sealing.move_sealed(self.location, dataset, held, rules)
         else:
-            done = sealing.split_dataset(self.store(), dataset, held, rules, told.seal, told.cluster, told.seed)
+            done = sealing.split_dataset(self.store(), dataset, held, rules, seal, cluster, seed)
     vacuum(self.location)  # the free pages of the file still hold the moved rows
     return replace_fields(done, deleted=tuple(delete_backups(self.location, dataset)) if move else ())

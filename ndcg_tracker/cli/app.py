@@ -14,7 +14,7 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from copy import copy
 from importlib import import_module
@@ -149,10 +149,14 @@ def _imported(name: str, of_program: Mapping[str, Any]) -> Any:
     else:
         app.command(name)(in_typer(answers))
         command = typer.main.get_command(app)
-    _take_too(command, of_program["db"], _database_after)
-    _take_too(command, of_program["brief"], of_program["brief"].callback)
-    _take_detail(command, name, [of_program["quiet"], of_program["verbose"]])
-    _refuse_in_words(command)
+    quiet, verbose = ((of_program[one], _detail_after) for one in ("quiet", "verbose"))
+    for path, one in _with_inner(name, command):
+        db, brief = (of_program["db"], _database_after), (of_program["brief"], of_program["brief"].callback)
+        for option, callback in (db, brief, *((quiet, verbose) if path in _ANSWERS else ())):
+            added = copy(option)
+            added.expose_value, added.callback = False, callback
+            one.params.append(added)
+        _refuse_in_words(one)
     with_help(command)
     return command
 
@@ -188,7 +192,7 @@ _OF_PYTHON = "Value error, "  # the prefix of messages from a converter of value
 
 
 def _refuse_in_words(command: Any) -> None:
-    """Make a command, and those of its group, refuse all missing values at once, and an option given twice.
+    """Make a command refuse all missing values at once, and an option given twice.
 
     The parser alone would silently take the last of two values, and name only the first missing one.
 
@@ -220,17 +224,13 @@ def _refuse_in_words(command: Any) -> None:
             raise
 
     command.parse_args = parse_args
-    for inner in getattr(command, "commands", {}).values():
-        _refuse_in_words(inner)
 
 
-def _take_too(command: Any, option: Any, callback: Any) -> None:
-    """Let a command, and those of its group, also take an option that may come before the command."""
-    added = copy(option)
-    added.expose_value, added.callback = False, callback
-    command.params.append(added)
+def _with_inner(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a command and, if it is a group, those in it, each with the words that call it."""
+    yield path, command
     for inner in getattr(command, "commands", {}).values():
-        _take_too(inner, option, callback)
+        yield from _with_inner(f"{path} {inner.name}", inner)
 
 
 def _database_after(context: Any, option: Any, value: str | None) -> None:
@@ -244,15 +244,6 @@ _ANSWERS = (
     *("runs list", "alias list", "groups list", "texts list", "suite list"),
 )
 """The commands that print a report or a list."""
-
-
-def _take_detail(command: Any, name: str, detail_options: Sequence[Any]) -> None:
-    """Let a command that prints a report, and those of its group, also take -q and -v."""
-    for added in map(copy, detail_options if name in _ANSWERS else ()):
-        added.expose_value, added.callback = False, _detail_after
-        command.params.append(added)
-    for inner in getattr(command, "commands", {}).values():
-        _take_detail(inner, f"{name} {inner.name}", detail_options)
 
 
 def _detail_after(context: Any, option: Any, is_given: bool) -> None:

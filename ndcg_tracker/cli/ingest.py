@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.reading import GivenLabels, Ingest
-from ndcg_tracker.asked import GROUP, LABEL, SCORE, Option, Pairs, Positional, made
+from ndcg_tracker.asked import GROUP, LABEL, SCORE, Option, Positional, made, pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.input_files import OfFiles, read_ahead, read_by_spark, require_file, run_names, shown_reading
 from ndcg_tracker.cli.parameters import Asked, takes
@@ -21,10 +21,7 @@ from ndcg_tracker.rules import refuse
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
 
-_COLUMNS = (
-    *("run", "run_id", "dataset", "outcome", "n_groups", "n_items"),
-    *("label_set_version", "metric", "mean", "n_missing", "n_undefined"),
-)
+_COLUMNS = ("run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version")
 
 
 @takes(storing.ingest, OfFiles, storing.log_results, rules=None)  # checked once the measures are known
@@ -63,7 +60,7 @@ def ingest(
     kinds = {f"several_{name}": len(given or ()) > 1 for name, given in several.items()}
     refuse("ingest", {**asked.named, "files": files, "measure": of_file, **kinds})
     if "results" in asked.named:
-        options.show(_report([_stored_results(asked, of_file)], format))
+        options.show(stored_runs([_stored_results(asked, of_file)], format))
         return
     refuse("complete ingest", {"files": files})
     assert files is not None
@@ -77,7 +74,7 @@ def ingest(
             stored.append(result)
     finally:  # runs that were stored before an error stay stored and are reported
         if stored:
-            options.show("stored" if stored[0].is_sealed else _report(stored, format))
+            options.show("stored" if stored[0].is_sealed else stored_runs(stored, format))
 
 
 def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[IngestResult]:
@@ -131,7 +128,7 @@ def _stored_results(asked: Asked, measures: list[str]) -> IngestResult:
 
 def _tags(tags: dict[str, str], measure: list[str] | None) -> tuple[dict[str, str], list[str]]:
     """Return the tags of a run, including its measures, and the measures to take from --results."""
-    for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
+    for name, number in pairs("--measure", [text for text in measure or () if "=" in text]).items():
         try:
             is_number = math.isfinite(float(number))
         except ValueError:
@@ -153,27 +150,18 @@ def _head() -> str | None:
     return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
-def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.formats import shown_metric, with_requests
+def stored_runs(results: Sequence[IngestResult], format: options.OutputFormat) -> str:
+    """Return what was stored: a row for each metric of each run."""
+    from ndcg_tracker.render.formats import metrics_as
 
-    rows: list[tuple[object, ...]] = [
-        (
-            result.run,
-            result.run_id,
-            result.dataset,
-            "metric added" if metric.is_new and result.outcome == "already stored" else result.outcome,
-            result.n_groups,
-            result.n_items,
-            under.label_set_version,
-            shown_metric(format, metric.metric, metric.requested_as),
-            metric.mean,
-            metric.n_missing,
-            metric.n_undefined,
-            metric.requested_as,
-        )
+    def row(result: IngestResult, version: int, is_added: bool) -> list[object]:
+        outcome = "metric added" if is_added and result.outcome == "already stored" else result.outcome
+        return [result.run, result.run_id, result.dataset, outcome, result.n_groups, result.n_items, version]
+
+    rows = (
+        (row(result, under.label_set_version, metric.is_new), metric, under.judge)
         for result in results
         for under in result.under
         for metric in under.metrics
-    ]
-    judges = [under.judge for result in results for under in result.under for _ in under.metrics]
-    return with_requests(format, _COLUMNS, rows, judges=judges, **options.screen())
+    )
+    return metrics_as(format, _COLUMNS, rows, **options.screen())

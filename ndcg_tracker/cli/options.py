@@ -19,7 +19,7 @@ import typer
 
 from ndcg_tracker import asked
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import NdcgTrackerWarning, ReadWarning, worded
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, ReadWarning, worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -317,12 +317,13 @@ def _on_terminal(text: str) -> list[str]:
     return [*lines, f"{' ' * len(start)}ndcg-track {command}"] if colon else lines
 
 
-def agreed(question: str) -> bool:
-    """Return whether the person at the terminal says yes; False if there is no terminal."""
-    if not sys.stdin.isatty():
-        return False
-    say(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+def confirm_deletion(what: str, *, yes: bool) -> None:
+    """Ask the person at the terminal, unless ``yes``; InputError without a terminal and for any other answer."""
+    if not yes and sys.stdin.isatty():
+        say(f"delete {what}? [y/N]")
+        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if not yes:
+        raise InputError(f"nothing deleted: {what}", advice="add --yes")
 
 
 def as_option(name: str, value: str) -> str:

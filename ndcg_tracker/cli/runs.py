@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ndcg_tracker.api import storing
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.asked import Option, Pairs, Positional
+from ndcg_tracker.asked import Option, Positional, pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
 from ndcg_tracker.words.texts import counted, units
@@ -67,7 +66,7 @@ def tag_run(
 
     Example: ndcg-track runs tag dense model=e5 --remove draft
     """
-    added = Pairs("tag")(tags or ())
+    added = pairs("tag", tags or ())
     with options.tracker() as tracker:
         records = tracker.runs_named([run], dataset)
         kept = [
@@ -134,8 +133,7 @@ def delete_runs(
             f"run {run.name!r} ({run.id}) of dataset {run.dataset!r}, {counted(len(evaluations), 'evaluation')}"
             for run, evaluations in by_id.values()
         ]
-        if not yes and not options.agreed(f"delete {'; '.join(each)}?"):
-            raise InputError(f"nothing deleted: {'; '.join(each)}", advice="add --yes")
+        options.confirm_deletion("; ".join(each), yes=yes)
         tracker.delete_runs(list(by_id))
     for what in each:
         options.say(f"deleted {what}")
@@ -206,22 +204,12 @@ def rescore(
 
     Example: ndcg-track rescore --all -m ndcg@20
     """
-    from ndcg_tracker.render.formats import shown_metric, with_requests
+    from ndcg_tracker.render.formats import metrics_as
 
     with options.tracker() as tracker:
         rescored = asked.of(partial(tracker.rescore, runs or ()))
     rows = [
-        (
-            run.run,
-            run.run_id,
-            run.dataset,
-            run.label_set_version,
-            shown_metric(format, new.metric, new.requested_as),
-            new.mean,
-            new.n_missing,
-            new.n_undefined,
-            new.requested_as,
-        )
+        ((run.run, run.run_id, run.dataset, run.label_set_version), new, run.judge)
         for run in rescored
         for new in run.metrics
     ]
@@ -234,10 +222,9 @@ def rescore(
         elif not run.metrics:
             whose = f" of judge {run.judge!r}" if run.judge else ""
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}{whose}")
-    names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     if rows or format == "json":
-        judges = [run.judge for run in rescored for _ in run.metrics]
-        options.show(with_requests(format, names, rows, judges=judges, **options.screen()))
+        names = ("run", "run_id", "dataset", "label_set_version")
+        options.show(metrics_as(format, names, rows, **options.screen()))
 
 
 datasets = options.command_group("Seal a share of a dataset, so that only gates read it: split.")
@@ -364,8 +351,7 @@ def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None
             of = tx.datasets.known(options.or_the_only_one(dataset)).name
         n_texts = len(tracker.texts(of, group=group))
         what = f"{counted(n_texts, 'text')} of {'' if group is None else f'group {group!r} of '}dataset {of!r}"
-        if n_texts and not yes and not options.agreed(f"delete {what}?"):
-            raise InputError(f"nothing deleted: {what}", advice="add --yes")
+        options.confirm_deletion(what, yes=yes or not n_texts)
         tracker.delete_texts(of, group=group)
     options.say(f"deleted {what}")
 

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
 
-from ndcg_tracker.asked import Option, Positional, Replace
 from ndcg_tracker.cli import options
-
-if TYPE_CHECKING:
-    from ndcg_tracker.runs.ingest import IngestResult
+from ndcg_tracker.cli.ingest import stored_runs
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.integrations import mlflow, wandb
 
 pushes = options.command_group("Send runs to other trackers.")
 
-TrackingUri = Annotated[
-    str | None, Option("URI of the MLflow server.", ("--tracking-uri",), default="$MLFLOW_TRACKING_URI")
-]
-Baseline = Annotated[
-    str | None,
-    Option("The run to compare with on the report page.", metavar="RUN", default="@baseline, if there is one"),
-]
-
 
 @pushes.command("mlflow")
-def push_mlflow(
-    run: options.Run,
-    tracking_uri: TrackingUri = None,
-    experiment: Annotated[
-        str | None,
-        Option("The MLflow experiment, created if missing.", default="$MLFLOW_EXPERIMENT_NAME, else Default"),
-    ] = None,
-    baseline: Baseline = None,
-    dataset: options.AnyDataset = None,
-    format: options.Output = "text",
-) -> None:
+@takes(mlflow.push)
+def push_mlflow(asked: Asked, format: options.Output = "text") -> None:
     """Create or update the MLflow run of a stored run.
 
     The MLflow run gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run
@@ -41,12 +23,8 @@ def push_mlflow(
 
     Example: ndcg-track push mlflow dense --experiment ranking
     """
-    from ndcg_tracker.integrations.mlflow import push
-
     with options.tracker() as tracker:
-        pushed = push(
-            tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline
-        )
+        pushed = asked.of(partial(mlflow.push, tracker))
     for note in pushed.notes:
         options.say(f"note: {pushed.run}: {note}")
     names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
@@ -54,15 +32,8 @@ def push_mlflow(
 
 
 @pushes.command("wandb")
-def push_wandb(
-    run: options.Run,
-    project: Annotated[str | None, Option("The W&B project.", default="$WANDB_PROJECT, else the dataset")] = None,
-    entity: Annotated[str | None, Option("The W&B user or team.", default="$WANDB_ENTITY, else yours")] = None,
-    offline: Annotated[bool, Option("Write the run to a folder, for 'wandb sync' to send later.")] = False,
-    baseline: Baseline = None,
-    dataset: options.AnyDataset = None,
-    format: options.Output = "text",
-) -> None:
+@takes(wandb.push)
+def push_wandb(asked: Asked, format: options.Output = "text") -> None:
     """Create or update the Weights & Biases run of a stored run.
 
     The W&B run gets the means, parameters, tags, the table of groups, and the report page as an artifact. Pushing a run
@@ -70,10 +41,8 @@ def push_wandb(
 
     Example: ndcg-track push wandb dense --project ranking
     """
-    from ndcg_tracker.integrations.wandb import push
-
     with options.tracker() as tracker:
-        pushed = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)
+        pushed = asked.of(partial(wandb.push, tracker))
     for note in pushed.notes:
         options.say(f"note: {pushed.run}: {note}")
     if pushed.outcome == "written":
@@ -91,55 +60,17 @@ def _pull() -> None:
 
 
 @pulls.command("mlflow")
-def pull_mlflow(
-    mlflow_run: Annotated[str, Positional("Id of the MLflow run, or its name with --experiment.", metavar="ID")],
-    tracking_uri: TrackingUri = None,
-    experiment: Annotated[str | None, Option("The MLflow experiment to find the name in.")] = None,
-    dataset: Annotated[
-        str | None, Option("The dataset to store it in.", default="the one it was evaluated under")
-    ] = None,
-    name: Annotated[str | None, Option("Name of the run.", default="the one it was evaluated under")] = None,
-    replace: Annotated[bool, options.told(Replace, "replace")] = False,
-    format: options.Output = "text",
-) -> None:
+@takes(mlflow.pull)
+def pull_mlflow(asked: Asked, format: options.Output = "text") -> None:
     """Store the ranking of an MLflow run.
 
     The ranking comes from the table of items that the evaluator or push logged there.
 
     Example: ndcg-track pull mlflow 0a1b2c --name dense
     """
-    from ndcg_tracker.integrations.mlflow.pulling import pull
-
     with options.tracker() as tracker:
-        pulled = pull(
-            tracker,
-            mlflow_run,
-            dataset=dataset,
-            name=name,
-            replace=replace,
-            tracking_uri=tracking_uri,
-            experiment=experiment,
-        )
+        pulled = asked.of(partial(mlflow.pull, tracker))
     for pulled_run in pulled:
         for note in pulled_run.notes:
             options.say(f"note: {pulled_run.result.run}: {note}")
-    options.show(_report([pulled_run.result for pulled_run in pulled], format))
-
-
-def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.formats import rows_as, shown_metric
-    from ndcg_tracker.render.report import read_by_people
-
-    of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
-    columns = read_by_people(*of_run, "label_set_version", "metric", "mean", mean=4)
-    rows = [
-        (
-            *(getattr(result, name) for name in of_run),
-            result.label_set_version,
-            shown_metric(format, evaluated.metric),
-            evaluated.mean,
-        )
-        for result in results
-        for evaluated in result.metrics
-    ]
-    return rows_as(format, columns, rows, **options.screen())
+    options.show(stored_runs([pulled_run.result for pulled_run in pulled], format))

@@ -25,7 +25,6 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     JudgedShare,
     LabelSetRef,
-    ListedShare,
     NotComparable,
     RunRef,
     Suite,
@@ -47,7 +46,7 @@ from ndcg_tracker.words.texts import DatasetName, sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
-    from ndcg_tracker.compare.slices import AttributeValues
+    from ndcg_tracker.compare.slices import AttributeValues, Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -110,20 +109,10 @@ class PairedResults:
     @cached_property
     def every(self) -> Sample:
         """The sample of all groups, also of weight 0."""
-        pairing = self.pairing
-        return Sample(
-            pairing.delta,
-            self.direction,
-            (pairing.baseline, pairing.candidate),
-            self.weights,
-            self.clusters,
-            self.repeats,
-            self.drawn,
-            self.least_apart,
-            self.limits,
-            self.same_lists,
-            np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None,
-        )
+        pairing, sides = self.pairing, (self.pairing.baseline, self.pairing.candidate)
+        shared = self.weights, self.clusters, self.repeats, self.drawn, self.least_apart, self.limits, self.same_lists
+        seen = np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None
+        return Sample(pairing.delta, self.direction, sides, *shared, seen)
 
     @cached_property
     def counts(self) -> Index | None:
@@ -142,9 +131,9 @@ class PairedResults:
         moved = self.every.moved((self.pairing.baseline + self.ends[end]) - self.pairing.baseline)
         return moved if self.counts is None else moved.of(self.counts)
 
-    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
-        """Return the values of an attribute of the groups that count."""
-        return values if self.counts is None else [values[place] for place in self.counts.tolist()]
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by if self.counts is None else by.at(self.counts)
 
     @property
     def gain(self) -> Floats:
@@ -219,9 +208,9 @@ class SuiteResults:
         stop = None if any(left.stop is None for left in opened) else opened[0].stop  # a known end leaves the mean open
         return Unjudged(share, sum(left.n_items for left in opened), stop=stop)
 
-    def counted(self, values: Sequence[str | None]) -> Sequence[str | None]:
-        """Return the values of an attribute of the groups that count."""
-        return values
+    def counted(self, by: Slicing) -> Slicing:
+        """Return a slicing of the groups that count."""
+        return by
 
     @property
     def about(self) -> About:
@@ -255,23 +244,6 @@ Results = PairedResults | SuiteResults
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedRuns:
-    """Two runs under one label set, as reports name them, and what is known about them besides their results.
-
-    ``are_labels_asked``: whether the request names a version of the labels.
-    """
-
-    baseline: RunRef
-    candidate: RunRef
-    dataset: str
-    label_set: LabelSetRef
-    coverage: tuple[JudgedShare, ...] = ()
-    listed: tuple[ListedShare, ...] = ()
-    notes: tuple[Note, ...] = ()
-    are_labels_asked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Attributes:
     """The attributes of groups that a comparison looks at.
 
@@ -289,7 +261,7 @@ NO_ATTRIBUTES = Attributes()
 
 
 def compare_runs(
-    runs: ComparedRuns,
+    runs: Comparison,
     results: Sequence[PairedResults],
     group_names: GroupNames,
     *,
@@ -299,7 +271,8 @@ def compare_runs(
 ) -> Comparison:
     """Return the comparison of two runs under one label set.
 
-    Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
+    Parameters: ``runs``: what is known of them besides their results. ``results``: at least one metric; the first one
+    decides the counts of groups and the worst and best
     groups. ``group_names``: returns the ids of groups for their numbers (int64), in the same order. ``top``: how many
     worst and best groups to keep. ``by``: attributes whose slices of the first metric's groups are looked at, always by
     t-tests; if nobody asked for them, only those that stand out are returned. Raises: ValueError without any metric;
@@ -316,26 +289,20 @@ def compare_runs(
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     found, slices = None, None
     if by.slices and first.no_inference is None and first.shown_only is None:
-        each = [of.of(first.pairing.group_ids) for of in by.slices]
-        slicings = [replace(one, values=first.counted(one.values)) for one in each]
+        slicings = [first.counted(of.of(first.pairing.group_ids)) for of in by.slices]
         found, aparts = where(first.sample, slicings)
         found = replace(found, left_out=by.left_out)
         if by.are_shown:
-            slices = ranked(sliced(first.sample, {one.attribute: one.values for one in slicings}), found, aparts)
+            slices = ranked(sliced(first.sample, slicings), found, aparts)
     has_ties = any(metric.about.tie_effect is not None and metric.about.tie_effect.is_open for metric in metrics)
     runs_notes = [note for note in runs.notes if has_ties or note.kind != "tie_orders"]
-    comparison = Comparison(
-        runs.baseline,
-        runs.candidate,
-        runs.dataset,
-        runs.label_set,
-        metrics[0].about.groups,
-        metrics,
+    comparison = replace(
+        runs,
+        groups=metrics[0].about.groups,
+        metrics=metrics,
         worst=extreme_groups(first, group_names, top=top, sign=-1),
         best=extreme_groups(first, group_names, top=top, sign=1),
         notes=(*runs_notes, *_equal_metrics(results, metrics)),
-        coverage=runs.coverage,
-        listed=runs.listed,
         slices=slices,
         where=found,
         are_labels_asked=runs.are_labels_asked or any(note.kind == "newer_labels" for note in runs.notes),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ndcg_tracker.statistics.distribution_free import (
     bootstrap_interval,
     settled,
     share_upper_bound,
-    sign_flip_test,
+    sign_flip_p_value,
     wilcoxon_p_value,
 )
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
@@ -31,6 +32,9 @@ from ndcg_tracker.statistics.t_test import (
     limited,
 )
 from ndcg_tracker.words.notes import Fact, Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.slices import Slicing
 
 T_TEST, NOTHING_KNOWN = Methods(), About()
 
@@ -91,16 +95,9 @@ def estimate(
 def without_inference(found: Estimate) -> Estimate:
     """Return an estimate with the same numbers, without those about further groups."""
     equal = found.equivalence and Equivalence(found.equivalence.margin, None, None, found.settled == "identical")
-    return Estimate(
-        about=found.about,
-        t=found.t,
-        means=found.means,
-        wins=found.wins,
-        losses=found.losses,
-        settled=found.settled,
-        equivalence=equal,
-        others={name: other for name, other in found.others.items() if name not in TIED},
-    )
+    others = {name: other for name, other in found.others.items() if name not in TIED}
+    nothing: dict[str, Any] = dict.fromkeys(("ci", "p_value", "p_adjusted", "q_value", "detectable_delta", "variance"))
+    return replace(found, **nothing, warnings=(), rare_loss=None, equivalence=equal, others=others)
 
 
 def possible(delta: float | None, limits: Span | None) -> float | None:
@@ -156,22 +153,21 @@ def adjusted(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
     )
 
 
-def sliced(sample: Sample, attributes: Mapping[str, Sequence[str | None]]) -> tuple[Estimate, ...]:
+def sliced(sample: Sample, slicings: Iterable[Slicing]) -> tuple[Estimate, ...]:
     """Return what each slice of groups with the same value of an attribute says, the worst first.
 
     Benjamini and Hochberg's q-values control the share of false ones among the slices listed, Holm's p-values the
-    chance of a single false one. A slice is not comparable if its groups differ but no test can judge it. Parameters:
-    ``attributes``: by name the value of each group, None where it has none.
+    chance of a single false one. A slice is not comparable if its groups differ but no test can judge it.
 
-    >>> rows = sliced(Sample(np.array([0.5, 0.25, 0.0, -0.125])), {"country": ["de", "de", "fr", None]})
+    >>> from ndcg_tracker.compare.slices import Slicing
+    >>> country = Slicing.of("country", ["de", "de", "fr", None])
+    >>> rows = sliced(Sample(np.array([0.5, 0.25, 0.0, -0.125])), [country])
     >>> [(row.about.value, row.n, row.delta, row.verdict) for row in rows]
     [(None, 1, -0.125, 'not_comparable'), ('fr', 1, 0.0, 'identical'), ('de', 2, 0.375, 'no_difference_detected')]
     """
     rows = []
-    for attribute, value, part in (
-        (name, value, part) for name, values in attributes.items() for value, part in sample.slices(values)
-    ):
-        row = estimate(part, about=About(attribute=attribute, value=value))
+    for name, value, part in ((by.attribute, *each) for by in slicings for each in sample.slices(by)):
+        row = estimate(part, about=About(attribute=name, value=value))
         if row.settled is None and row.p_value is None:
             row = replace(row, settled="not_comparable", warnings=row.warnings or (untested(part.information()),))
         rows.append(row)
@@ -186,7 +182,7 @@ def _p_value(sample: AnySample, test: TTest, methods: Methods, metric: str) -> f
     if methods.test == "t" or not isinstance(sample, Sample):
         return test.p_value
     if methods.test == "permutation":
-        return sign_flip_test(sample.delta, sample.weights).p_value
+        return sign_flip_p_value(sample.delta, sample.weights)
     if sample.weights is not None:
         choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
         raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")

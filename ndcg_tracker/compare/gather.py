@@ -23,7 +23,6 @@ from ndcg_tracker.compare.arms import (
 )
 from ndcg_tracker.compare.decide import (
     Attributes,
-    ComparedRuns,
     PairedResults,
     SuiteResults,
     adjusted_jointly,
@@ -53,6 +52,7 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.run_pair import RunPair, is_tested_on_suites, label_set_ref, resolved_pair, suite_metric
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
+from ndcg_tracker.compare.slices import numbered
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
@@ -142,8 +142,6 @@ def _on_dataset(
     first, *others = arms_of(tx, [baseline, *names], options.dataset)
     if not others:
         raise _no_candidate()
-    for other in others:
-        check_arms(first, other, options)
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
@@ -191,8 +189,7 @@ def pairs_on_suite(
         if baseline is None or candidate is None:
             lacking.append(dataset)
             continue
-        check_arms(baseline, candidate, options)
-        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options)
+        pairs[dataset] = asked_pair(tx, baseline, candidate, options)
     if not pairs:
         raise ReferenceNotFoundError(
             f"no dataset of suite {suite.name!r} has both {systems[0]!r} and {systems[1]!r}",
@@ -292,25 +289,22 @@ def _changed(
 
 
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
-    """Return two arms under the labels, and with the answers that check them, that were asked for."""
-    if options.check_with is not None:
-        from ndcg_tracker.compare.gather_drawn import checked_pair
+    """Return two arms under the labels, and with the answers that check them, that were asked for.
 
-        return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
-    return resolved_pair(tx, baseline, candidate, options.metrics, options)
-
-
-def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
-    """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
+    Raises: InputError for options that repeated runs do not support, and for a run that is in both arms; see
+    ``resolved_pair`` and ``checked_pair``.
+    """
     if options.check_with is not None and options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
-        )
-    if len(baseline.runs) == len(candidate.runs) == 1:
-        return
-    options.refuse(arms=True)
-    refuse_shared_runs(baseline, candidate)
+        advice = f"name who answered with {argument('check_with')}"
+        raise InputError(f"{judge_words(options.check_with)} cannot check itself", advice=advice)
+    if len(baseline.runs) > 1 or len(candidate.runs) > 1:
+        options.refuse(arms=True)
+        refuse_shared_runs(baseline, candidate)
+    if options.check_with is None:
+        return resolved_pair(tx, baseline, candidate, options.metrics, options)
+    from ndcg_tracker.compare.gather_drawn import checked_pair
+
+    return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
 
 
 def comparable_others(
@@ -326,8 +320,7 @@ def comparable_others(
         try:
             if other.is_checkpoint:
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
-            arms = Arm.of(run), Arm.of(other)
-            both = resolved_pair(tx, *arms, options.metrics, options)
+            both = asked_pair(tx, Arm.of(run), Arm.of(other), options)
             compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
@@ -375,7 +368,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             more = [note for note in more if note.kind != "far_fewer_judged"]
         more += of_labels
     comparison = compare_runs(
-        ComparedRuns(
+        Comparison(
             both.arms[0].ref,
             both.arms[1].ref,
             both.baseline.run.dataset,
@@ -468,10 +461,8 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
-    numbers: dict[object, int] = {}
-    each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
-    codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    return replace(results, clusters=np.array(codes, dtype=np.int64), clustered_by=by.attribute)
+    _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
+    return replace(results, clusters=codes, clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:

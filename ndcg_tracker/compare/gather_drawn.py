@@ -27,7 +27,7 @@ from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
-from ndcg_tracker.compare.slices import attributes_of
+from ndcg_tracker.compare.slices import attributes_of, numbered
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import gains_of
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -265,7 +265,7 @@ def with_answers(
         return results, []
     clusters = results.clusters
     if clusters is None and (of_groups := attributes_of(tx, both.dataset_id, ids).get(CLUSTER)) is not None:
-        clusters = _codes(of_groups)
+        clusters = numbered(of_groups, none_alone=True)[1]
     deltas, graded = pair.deltas(), pair.graded()
     queries = deltas.queries(clusters)
     least_apart = LEAST_APART if metric.measure == "Success" else 0
@@ -312,10 +312,3 @@ def _check(
     about = answers.aim, answers.checked_by, answers.designs, n, n_known, n_drawn, n_left_out, names
     found = decides, is_complete, mean if decides and not is_complete else None
     return DrawnCheck(*about, queries.n_missing, n_open, n_graded, *found)
-
-
-def _codes(values: Sequence[str | None]) -> Index:
-    """Return the number of each value; each group without one is on its own."""
-    numbers: dict[object, int] = {}
-    each = (numbers.setdefault((at,) if value is None else value, len(numbers)) for at, value in enumerate(values))
-    return np.fromiter(each, np.int64, len(values))

@@ -10,10 +10,10 @@ import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.options import Missing
-from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
+from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids, without_partner
 from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
-from ndcg_tracker.compare.shares import Evaluated, results_in
+from ndcg_tracker.compare.shares import Evaluated, results_in, weights_for
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
 from ndcg_tracker.metrics.language.measures import MEASURES
@@ -22,7 +22,6 @@ from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.words.notes import Note, sentence
-from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,9 +91,7 @@ def paired_results(
     a mean that is known of all groups only.
     """
     text = str(metric)
-    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
-    if weights_of is not None and not weights_of.ids.size:
-        weights_of = None
+    weights_of = weights_for(tx, both.dataset_id, metric)
     baseline, candidate = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
     records = [side.record for arm in arms for side in arm.sides]
     pairing = pair(
@@ -160,18 +157,8 @@ class _ArmResults:
         defined = ~np.isnan(values)
         partly = defined.any(axis=0) & ~defined.all(axis=0)
         if partly.any() and missing == "error":
-            n_partly = int(partly.sum())
             such_as = tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]
-            raise InputError(
-                f"{counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of an arm "
-                f"only (such as {such_as!r})",
-                where=text,
-                advice=(
-                    f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} "
-                    "(leave them out)"
-                ),
-                joint=": ",
-            )
+            raise without_partner(int(partly.sum()), f"some runs of an arm only (such as {such_as!r})", text)
         values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan
         return cls(sides, ids, values)
 
@@ -233,24 +220,19 @@ def _tie_bounds(arm: _ArmResults, values: Floats, weights: Floats | None) -> Tie
 
     ``values``: of its runs, one row each, for the groups that are paired.
     """
-    each = [_tie_bounds_of_run(side, of_run, weights) for side, of_run in zip(arm.sides, values, strict=True)]
-    of_runs = [bounds for bounds in each if bounds is not None]
-    if len(of_runs) < len(each):
-        return None
-    return TieBounds(
-        sum(bounds.worst for bounds in of_runs) / len(of_runs), sum(bounds.best for bounds in of_runs) / len(of_runs)
-    )
-
-
-def _tie_bounds_of_run(side: Evaluated, values: Floats, weights: Floats | None) -> TieBounds | None:
-    record = side.record
-    if record.mean is None or record.worst_mean is None or record.best_mean is None:
-        return None
-    total = float(values.size if weights is None else weights.sum())
-    if record.n_groups == values.size or not side.is_mean_of_groups or not total:
-        return TieBounds(record.worst_mean, record.best_mean)
-    mean, share = float(np.average(values, weights=weights)), side.weight / total
-    return TieBounds(mean - share * (record.mean - record.worst_mean), mean + share * (record.best_mean - record.mean))
+    worst, best = list[float](), list[float]()
+    for side, of_run in zip(arm.sides, values, strict=True):
+        stored = side.record
+        if stored.mean is None or stored.worst_mean is None or stored.best_mean is None:
+            return None
+        low, high = stored.worst_mean, stored.best_mean
+        total = float(of_run.size if weights is None else weights.sum())
+        if stored.n_groups != of_run.size and side.is_mean_of_groups and total:
+            mean, share = float(np.average(of_run, weights=weights)), side.weight / total
+            low, high = mean - share * (stored.mean - low), mean + share * (high - stored.mean)
+        worst.append(low)
+        best.append(high)
+    return TieBounds(sum(worst) / len(worst), sum(best) / len(best))
 
 
 def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
@@ -309,19 +291,13 @@ def _has_no_group(side: Side, metric: Metric) -> bool:
     return not metric.is_external and side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0
 
 
-def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
-    """Return the judged share of a run by cutoff."""
-    return {
-        coverage.cutoff: coverage.judged_share for coverage in tx.evaluations.coverages(side.run.id, side.label_set.id)
-    }
-
-
 def shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
     """Return the judged shares of each run by cutoff; where one of two runs lacks groups, over the shared ones."""
-    stored = [judged_shares_of(tx, side) for side in both.sides]
-    is_missing = any(evaluation.n_missing for side in both.sides for evaluation in side.evaluations.values())
-    ids = [side.run.id for side in both.sides]
-    is_missing |= any(side.share is not None for side in both.sides)
+    ids, stored, is_missing = list[int](), list[dict[int | None, float]](), False
+    for side in both.sides:
+        ids.append(side.run.id)
+        stored.append({of.cutoff: of.judged_share for of in tx.evaluations.coverages(side.run.id, side.label_set.id)})
+        is_missing |= side.share is not None or any(of.n_missing for of in side.evaluations.values())
     if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
         return stored
     if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):

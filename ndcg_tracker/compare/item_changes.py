@@ -104,18 +104,7 @@ class ItemChanges:
 
     def only(self, rows: Index) -> ItemChanges:
         """Return the given rows, in the given order."""
-        return ItemChanges(
-            self.groups[rows],
-            self.item_keys.take(rows),
-            self.listed_baseline[rows],
-            self.listed_candidate[rows],
-            self.rank_baseline[rows],
-            self.rank_candidate[rows],
-            self.grade_baseline[rows],
-            self.grade_candidate[rows],
-            self.contribution_baseline[rows],
-            self.contribution_candidate[rows],
-        )
+        return ItemChanges(*(getattr(self, of.name).take(rows) for of in fields(self)))
 
     def within(self, places: Index, n_places: int) -> ItemChanges:
         """Return the rows of some groups, which are numbered by their order in ``places`` from here on.
@@ -168,14 +157,11 @@ def item_changes(
     return ItemChanges(
         np.append(groups[here], other_groups[there]),
         Keys.joined([ranking.item_keys.take(here), other.item_keys.take(there)]),
-        _at(baseline.listed, mine, 0.0),
-        _at(candidate.listed, theirs, 0.0),
-        _at(baseline.ranks, mine, 0),
-        _at(candidate.ranks, theirs, 0),
-        _at(baseline.grades, mine, np.nan),
-        _at(candidate.grades, theirs, np.nan),
-        _at(baseline.contributions, mine, 0.0),
-        _at(candidate.contributions, theirs, 0.0),
+        *(
+            _at(getattr(side, name), rows, absent)
+            for name, absent in (("listed", 0.0), ("ranks", 0), ("grades", np.nan), ("contributions", 0.0))
+            for side, rows in ((baseline, mine), (candidate, theirs))
+        ),
     )
 
 
@@ -192,15 +178,9 @@ def _judged_pairs(baseline: Contributions, candidate: Contributions) -> tuple[In
 
 def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
     """Return the rows of several parts as one; there is at least one part."""
-    return ItemChanges(
-        np.concatenate([part.groups for part in parts]),
-        Keys.joined([part.item_keys for part in parts]),
-        *(
-            np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(ItemChanges)
-            if field.name not in ("groups", "item_keys")
-        ),
-    )
+    columns: list[list[Any]] = [[getattr(part, of.name) for part in parts] for of in fields(ItemChanges)]
+    joined: list[Any] = [Keys.joined(of) if isinstance(of[0], Keys) else np.concatenate(of) for of in columns]
+    return ItemChanges(*joined)
 
 
 def remainder_of(delta: float, contributions: Floats) -> float:
@@ -226,11 +206,8 @@ def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tup
     Parameters: ``changes``: the items whose contribution changed; ``groups``: int64, as ``changes`` numbers groups.
     """
     ordered = changes.largest_first()
-    moves = []
-    for group in groups.tolist():
-        rows = ordered[changes.groups[ordered] == group][:top]
-        moves.append(tuple(changes.only(rows).moves()))
-    return moves
+    each = (ordered[changes.groups[ordered] == group][:top] for group in groups.tolist())
+    return [tuple(changes.only(rows).moves()) for rows in each]
 
 
 def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:

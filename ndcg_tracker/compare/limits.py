@@ -188,17 +188,9 @@ def number_of(name: str, parameters: Mapping[str, Any], tags: Mapping[str, Any])
 
 def _number(name: str, tags: Mapping[str, Any], which: str) -> float:
     """Return a tag as a number."""
-    if name not in tags:
-        raise InputError(
-            f"the {which} has no tag {name!r}", advice=f"set it with: ndcg-track runs tag RUN {name}=NUMBER"
-        )
-    try:
-        number = float(tags[name])
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(
-            f"{name!r} of the {which} is {str(tags[name])!r}, which is not a number",
-            advice=f"set it with: ndcg-track runs tag RUN {name}=NUMBER",
-        )
+    number = number_of(name, {}, tags)
+    if number is None:
+        what = f"{name!r} of the {which} is {str(tags[name])!r}, which is not a number" if name in tags else ""
+        advice = f"set it with: ndcg-track runs tag RUN {name}=NUMBER"
+        raise InputError(what or f"the {which} has no tag {name!r}", advice=advice)
     return number

@@ -91,16 +91,8 @@ def pair(
     undefined = n_groups - ids.size - only_in_candidate.size
     n_alone = only_in_baseline.size + only_in_candidate.size
     if n_alone and missing == "error":
-        raise InputError(
-            f"{counted(n_alone, 'group')} {'has' if n_alone == 1 else 'have'} a result in "
-            f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate)",
-            where=metric,
-            advice=(
-                f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave "
-                "them out)"
-            ),
-            joint=": ",
-        )
+        where = f"one run only ({only_in_baseline.size} in the baseline, {only_in_candidate.size} in the candidate)"
+        raise without_partner(n_alone, where, metric)
     if n_alone and missing == "zero":
         all_ids = np.sort(np.concatenate([ids, only_in_candidate]), kind="stable")  # two ascending stretches: a merge
         values, other_values = _filled(all_ids, ids, values), _filled(all_ids, other_ids, other_values)
@@ -117,6 +109,13 @@ def pair(
         missing,
         all_ids[in_none],
     )
+
+
+def without_partner(n: int, where: str, metric: str) -> InputError:
+    """Return the error for groups that have a result in some runs only; ``where``: which runs these are."""
+    what = f"{counted(n, 'group')} {'has' if n == 1 else 'have'} a result in {where}"
+    ways = f"{argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} (leave them out)"
+    return InputError(what, where=metric, advice=f"choose {ways}", joint=": ")
 
 
 def lacked(ids: Index, groups_of_runs: Sequence[Index], missing: Missing) -> tuple[Mask, Mask]:

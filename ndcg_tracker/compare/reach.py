@@ -114,7 +114,7 @@ class _Sides:
     @cached_property
     def has_items(self) -> bool:
         """Whether the items of all runs are stored."""
-        return all("items" in self.tx.runs.holds(side.run.id) for sides in self.both.sides_of for side in sides)
+        return all("items" in self.tx.runs.holds(side.run.id) for side in self.both.sides)
 
     @cached_property
     def labels(self) -> LabelLists:
@@ -134,7 +134,7 @@ class _Sides:
 
     def some_judged(self, group_ids: Index) -> list[list[JudgedRanking]]:
         """Return these lists of some groups, where there are very many."""
-        step = max(side.run.n_items for sides in self.both.sides_of for side in sides) // _ITEMS_READ + 1
+        step = max(side.run.n_items for side in self.both.sides) // _ITEMS_READ + 1
         if step == 1:
             return self.judged
         some = group_ids[::step]
@@ -158,7 +158,7 @@ class _Sides:
 
     def other_ids_notes(self, ids: Index, shares: Sequence[JudgedShare], *, is_stable: bool) -> list[Note]:
         """Return the notes of ``other_ids_notes``."""
-        runs = {side.run.digest for sides in self.both.sides_of for side in sides}
+        runs = {side.run.digest for side in self.both.sides}
         if len(runs) == 1 or not self.has_items:
             return []
         found, arms = [], self.both.arms
@@ -194,7 +194,7 @@ class _Sides:
         same = self.labels.same_items if "labels" in vars(self) else None  # else all first items are judged
         if same is None or not same.spans:
             return []
-        runs = [side.run for of_arm in self.both.sides_of for side in of_arm]
+        runs = [side.run for side in self.both.sides]
         n_beside = {run.name: same.n_beside(self.tx.runs.ranking(run.id), self.labels) for run in runs}
         return [Note("spans_beside", {"n": n, "run": name}) for name, n in n_beside.items() if n]
 
@@ -205,7 +205,7 @@ class _Sides:
         while (extended := every.get(chain[-1].extends or 0)) is not None:
             chain.append(extended)
         shown = dict.fromkeys(name for of in chain for name in (of.from_runs or {}).get("runs", ()))
-        runs = [side.run.name for sides in self.both.sides_of for side in sides]
+        runs = [side.run.name for side in self.both.sides]
         unseen = [run for run in runs if run not in shown]
         are_logs = bool(shown and unseen) and not self._has_zero
         notes = [Note("never_shown", {"runs": [*shown], "unseen": unseen})] if are_logs else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from ndcg_tracker.compare.estimate import adjusted, estimate, sliced
 from ndcg_tracker.compare.item_changes import ItemChanges
 from ndcg_tracker.compare.results import Comparison, Estimate, Verdict
 from ndcg_tracker.compare.sample import Sample
-from ndcg_tracker.compare.slices import MOST_SLICES
+from ndcg_tracker.compare.slices import MOST_SLICES, Slicing
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -206,9 +206,9 @@ def _ideal_lists(labels: LabelLists, n: int) -> dict[str, tuple[tuple[str, float
     return ideal_of
 
 
-def slices_by(sample: Sample, attributes: Mapping[str, Sequence[str | None]]) -> dict[str, tuple[Estimate, ...]]:
+def slices_by(sample: Sample, slicings: Iterable[Slicing]) -> dict[str, tuple[Estimate, ...]]:
     """Return the comparison of two runs by every attribute that has between 2 and ``MOST_SLICES`` values."""
-    return {name: sliced(sample, {name: of}) for name, of in attributes.items() if 2 <= len(set(of)) <= MOST_SLICES}
+    return {by.attribute: sliced(sample, [by]) for by in slicings if 2 <= len(by.names) <= MOST_SLICES}
 
 
 @dataclass(frozen=True, slots=True)

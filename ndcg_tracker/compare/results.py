@@ -167,11 +167,16 @@ class ItemMove:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRef:
-    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" if not named."""
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" if not named.
+
+    ``model`` and ``prompt``: of the judge, "" where not said.
+    """
 
     version: int
     digest: str
     judge: str = ""
+    model: str = field(default="", metadata={"if_any": True})
+    prompt: str = field(default="", metadata={"if_any": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,22 +212,20 @@ class JudgedShare:
     @property
     def is_apart(self) -> bool:
         """Whether clearly more is judged of one run: by more than a point."""
-        span = self._span
-        return self.baseline != self.candidate if span is None else span.is_apart
+        if self.baseline is None or self.candidate is None:
+            return self.baseline != self.candidate
+        return abs(self.baseline - self.candidate) > COVERAGE_GAP
 
     @property
     def is_open(self) -> bool:
-        """Whether unjudged items may matter (see ``JudgedSpan``).
+        """Whether unjudged items may matter: below 95% judged, or a point more of one run than of the other.
 
         >>> [JudgedShare(10, *shares).is_open for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9), (None, 0.9))]
         [False, True, True, False]
         """
-        return self._span is not None and self._span.is_open
-
-    @property
-    def _span(self) -> JudgedSpan | None:
-        is_known = self.baseline is not None and self.candidate is not None
-        return JudgedSpan.of(self.cutoff, (self.baseline, self.candidate)) if is_known else None
+        if self.baseline is None or self.candidate is None:
+            return False
+        return min(self.baseline, self.candidate) < WELL_JUDGED or self.is_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +338,7 @@ class About:
     apart: Apart | None = None
     test: TestName = "t"
     ci_method: CiMethod = "t"
-    groups: GroupCounts = field(default_factory=lambda: GroupCounts(0))
+    groups: GroupCounts = GroupCounts(0)
     not_comparable: NotComparable | None = None
     shown_only: ShownOnly | None = None
     tie_effect: TieEffect | None = None
@@ -368,7 +371,7 @@ class Estimate:
     suite also the macro mean for other datasets like these ("over_datasets") and the mean of all groups ("micro").
     """
 
-    about: About = field(default_factory=About)
+    about: About = About()
     t: TTest
     means: tuple[float | None, float | None] = (None, None)
     wins: int | None = None
@@ -540,8 +543,8 @@ class Comparison:
     candidate: RunRef
     dataset: str
     label_set: LabelSetRef
-    groups: GroupCounts
-    metrics: tuple[Estimate, ...]
+    groups: GroupCounts = GroupCounts(0)
+    metrics: tuple[Estimate, ...] = ()
     worst: tuple[GroupDelta, ...] = ()
     best: tuple[GroupDelta, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -53,12 +53,8 @@ class Side:
     @classmethod
     def of(cls, run: RunRecord, label_set: LabelSetRecord, evaluations: Sequence[EvaluationRecord]) -> Side:
         """Return a side; ``evaluations``: those of the run under any labels."""
-        of_labels = [
-            evaluation
-            for evaluation in evaluations
-            if evaluation.label_set_id == label_set.id or evaluation.judge == EXTERNAL_JUDGE
-        ]
-        return cls(run, label_set, {evaluation.metric: evaluation for evaluation in of_labels})
+        of_labels = (of for of in evaluations if of.label_set_id == label_set.id or of.judge == EXTERNAL_JUDGE)
+        return cls(run, label_set, {of.metric: of for of in of_labels})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +131,9 @@ class RunPair:
         """Return what to know of what the runs rank, and a note where the labels that both share are not the latest."""
         runs = [side.run for side in self.sides]
         share = next((side.share for side in self.sides if side.share is not None), None)
-        smaller = [
-            Note("smaller_share", {"share": share, "run": run.name}) for run in runs if share == run.groups_share
-        ]
-        ranked = [
-            *(smaller[:1] if share else ()),
-            *ranked_notes(runs),
-            *(note for arm in self.arms for note in arm.notes),
-        ]
+        smaller = [run.name for run in runs if share is not None and share == run.groups_share][:1]
+        ranked = [Note("smaller_share", {"share": share, "run": name}) for name in smaller]
+        ranked += [*ranked_notes(runs), *self.arms[0].notes, *self.arms[1].notes]
         told = [side.run.tags.get(NO_ANSWER) for side in (self.baseline, self.candidate)]
         if all(told) and not self.is_repeated:
             ranked.append(Note("no_answer_of_both", {"baseline": told[0], "candidate": told[1]}))
@@ -292,33 +283,21 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advi
         )
 
 
-class OtherItemsError(NotComparableError):
-    """Runs rank other items of each group."""
-
-
 def check_one_sample(runs: Sequence[RunRecord]) -> None:
     """Raise NotComparableError for runs that rank other items of each group: another sample, or all of them."""
-    if not runs:
-        return
-    first = runs[0]
-    other = next((run for run in runs if run.sampled != first.sampled), None)
-    if other is not None:
-        said = [
-            f"all items in run {run.name!r}"
-            if run.sampled is None
-            else f"{run.sampled} sampled ones in run {run.name!r}"
-            for run in (first, other)
-        ]
-        raise OtherItemsError(
-            f"items are ranked among {said[0]}, and among {said[1]}: the easier task has the higher metric",
-            advice="rank the same items in both, ideally all items",
-        )
-    other = next((run for run in runs if run.sample_digest != first.sample_digest), None)
-    if other is not None:
-        raise OtherItemsError(
-            f"runs {first.name!r} and {other.name!r} rank different sampled items ({first.sampled})",
-            advice="draw the sample once, and rank it in both; ideally, rank all items",
-        )
+    for first, other in ((runs[0], other) for other in runs[1:]):
+        if other.sampled != first.sampled:
+            what = ["all items" if run.sampled is None else f"{run.sampled} sampled ones" for run in (first, other)]
+            raise NotComparableError(
+                f"items are ranked among {what[0]} in run {first.name!r}, and among {what[1]} in run {other.name!r}: "
+                "the easier task has the higher metric",
+                advice="rank the same items in both, ideally all items",
+            )
+        if other.sample_digest != first.sample_digest:
+            raise NotComparableError(
+                f"runs {first.name!r} and {other.name!r} rank different sampled items ({first.sampled})",
+                advice="draw the sample once, and rank it in both; ideally, rank all items",
+            )
 
 
 def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
@@ -388,7 +367,8 @@ def adding_words(
 
 def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:
     """Return a label set as reports name it."""
-    return LabelSetRef(label_set.version, label_set.digest, label_set.judge)
+    of_model = label_set.told("model"), label_set.told("prompt")
+    return LabelSetRef(label_set.version, label_set.digest, label_set.judge, *of_model)
 
 
 def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:

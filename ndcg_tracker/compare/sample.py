@@ -25,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
+    from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.statistics.planned import Pilot
     from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
     from ndcg_tracker.statistics.stratified import StratumMean
@@ -96,12 +97,10 @@ class Sample:
         repeats = self.repeats and (-self.repeats[0], -self.repeats[1])
         return replace(self, delta=-self.delta, direction="higher", repeats=repeats, limits=limits, values=None)
 
-    def slices(self, values: Sequence[str | None]) -> Iterator[tuple[str | None, Sample]]:
-        """Yield each value of an attribute, one per group, with the sample of its groups."""
-        numbers: dict[str | None, int] = {}
-        codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
-        ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))[:-1]
-        for value, places in zip(numbers, np.split(np.argsort(codes, kind="stable"), ends), strict=False):
+    def slices(self, by: Slicing) -> Iterator[tuple[str | None, Sample]]:
+        """Yield each value of an attribute with the sample of its groups."""
+        ends = np.cumsum(np.bincount(by.codes, minlength=len(by.names)))[:-1]
+        for value, places in zip(by.names, np.split(np.argsort(by.codes, kind="stable"), ends), strict=False):
             yield value, self.of(places)
 
     @property
@@ -253,7 +252,7 @@ class Strata:
         )
         return Strata({name: part.gains for name, part in self.parts.items()}, limits)
 
-    def slices(self, _: Sequence[str | None]) -> Iterator[tuple[str | None, Sample]]:
+    def slices(self, _: Slicing) -> Iterator[tuple[str | None, Sample]]:
         """Yield each stratum by its name."""
         yield from self.parts.items()
 

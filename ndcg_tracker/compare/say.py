@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -374,15 +374,14 @@ def for_people(comparison: Comparison) -> Comparison:
 
     names = {metric.metric: familiar_name(metric.metric, metric.about.requested_as) for metric in comparison.metrics}
 
-    def shown(metrics: Iterable[Estimate], what: str = "") -> tuple[Estimate, ...]:
-        named = ((metric, what + names[metric.metric]) for metric in metrics)
-        return tuple(replace(metric, about=replace(metric.about, metric=name)) for metric, name in named)
+    def shown(metric: Estimate, what: str = "") -> Estimate:
+        return replace(metric, about=replace(metric.about, metric=what + names[metric.metric]))
 
+    is_suite, slices = comparison.suite is not None, comparison.slices
+    metrics = tuple(shown(metric, MACRO * is_suite) for metric in comparison.metrics)
+    slices = tuple(map(shown, slices or ())) if is_suite else slices
     notes = tuple(renamed(note, names) for note in comparison.notes)
-    if comparison.suite is None:
-        return replace(comparison, metrics=shown(comparison.metrics), notes=notes)
-    of_datasets = shown(comparison.slices or ())
-    return replace(comparison, metrics=shown(comparison.metrics, MACRO), slices=of_datasets, notes=notes)
+    return replace(comparison, metrics=metrics, slices=slices, notes=notes)
 
 
 def runs(comparison: Comparison) -> str:
@@ -533,7 +532,9 @@ def metric_footnotes(metric: Estimate, comparisons: Sequence[Comparison] = ()) -
     if metric.verdict == "identical":
         footnotes.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
-        footnotes += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
+        alone = f"p {p_text(metric.p_value)} by itself, which is not enough when {n_tested(comparisons)} are tested"
+        is_lost = metric.verdict == "no_difference_detected" and metric.p_value < ALPHA
+        footnotes += [f"{alone} together"] * is_lost
     return footnotes
 
 
@@ -546,14 +547,6 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
         return few_differences(warning, shown)
     facts: Mapping[str, Any] = warning.facts
     return low_information(**facts, interval=shown)
-
-
-def _second_thoughts(metric: Estimate, p_value: float, n_metrics: int) -> list[str]:
-    """Return a footnote if the p-value would have been small enough without correction."""
-    notes = []
-    if metric.verdict == "no_difference_detected" and p_value < ALPHA:
-        notes.append(f"p {p_text(p_value)} by itself, which is not enough when {n_metrics} are tested together")
-    return notes
 
 
 def n_tested(comparisons: Sequence[Comparison]) -> int:

@@ -6,7 +6,6 @@ import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,24 +19,55 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
+def numbered(values: Sequence[str | None], *, none_alone: bool = False) -> tuple[list[Any], Index]:
+    """Return the different values, and the place of each value among them; ``none_alone``: each None is one by itself.
+
+    >>> numbered(["a", None, "a", None]), numbered(["a", None, "a", None], none_alone=True)[1]
+    ((['a', None], array([0, 1, 0, 1])), array([0, 1, 0, 2]))
+    """
+    numbers: dict[object, int] = {}
+    each = [(at,) if value is None else value for at, value in enumerate(values)] if none_alone else values
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in each), np.int64, len(each))
+    return [*numbers], codes
+
+
 @dataclass(frozen=True)
 class Slicing:
-    """The attribute to slice by, and its value for each paired group of the first metric, None for no value."""
+    """The attribute to slice by: its values, None for no value, and of each paired group the place of its value.
+
+    ``names``: those that some group has, in the order of their first groups. ``codes``: int64, shape (n_groups,).
+    """
 
     attribute: str
-    values: Sequence[str | None]
+    names: Sequence[str | None]
+    codes: Index
 
-    @cached_property
-    def coded(self) -> tuple[list[str | None], Index]:
-        """The different values, and the place of each group's among them."""
-        numbers: dict[str | None, int] = {}
-        codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in self.values), np.int64)
-        return [*numbers], codes
+    @classmethod
+    def of(cls, attribute: str, values: Sequence[str | None]) -> Slicing:
+        """Return the slicing by a value of each group."""
+        return cls(attribute, *numbered(values))
+
+    @property
+    def values(self) -> list[str | None]:
+        """The value of each group."""
+        return [self.names[code] for code in self.codes.tolist()]
+
+    def at(self, places: Index) -> Slicing:
+        """Return the same for some of the groups."""
+        return _in_order(self.attribute, self.names, self.codes[places])
 
     def masks(self) -> dict[str | None, Mask]:
         """Return which groups have each value."""
-        names, codes = self.coded
-        return dict(zip(names, codes == np.arange(len(names))[:, None], strict=True))
+        return dict(zip(self.names, self.codes == np.arange(len(self.names))[:, None], strict=True))
+
+
+def _in_order(attribute: str, names: Sequence[str | None], codes: Index) -> Slicing:
+    """Return a slicing without names that no group has."""
+    firsts = np.full(len(names), codes.size)
+    firsts[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
+    order = np.argsort(firsts, kind="stable")
+    kept = order[firsts[order] < codes.size]
+    return Slicing(attribute, [names[place] for place in kept.tolist()], np.argsort(order)[codes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +83,14 @@ class AttributeValues:
         """Return the value of each group, None where it has none."""
         places = np.minimum(np.searchsorted(self.ids, group_ids), max(0, self.ids.size - 1))
         codes = self.codes[places]
-        codes[self.ids[places] != group_ids] = -1
-        return Slicing(self.attribute, np.array([*self.names, None], dtype=object)[codes].tolist())
+        codes[(self.ids[places] != group_ids) | (codes < 0)] = len(self.names)
+        return _in_order(self.attribute, [*self.names, None], codes)
 
 
 def attributes_of(tx: ReadTransaction, dataset_id: int, ids: Index) -> dict[str, list[str | None]]:
     """Return, for each attribute that some of these groups have, its value in each as text, None where it has none."""
     each = (of.of(ids) for of in _every(tx, dataset_id).values())
-    return {by.attribute: list(by.values) for by in each if any(value is not None for value in by.values)}
+    return {by.attribute: by.values for by in each if any(name is not None for name in by.names)}
 
 
 def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:
@@ -73,11 +103,14 @@ def _every(tx: ReadTransaction, dataset_id: int) -> dict[str, AttributeValues]:
     ids, rows = tx.groups.attribute_rows(dataset_id)
     each = {}
     for name in sorted({name for row in rows for name in row}):
-        codes, texts = dict[Any, int](), dict[str, int]()
-        of_rows = np.array([codes.setdefault(row.get(name), len(codes)) for row in rows], dtype=np.int64)
-        of_value = [-1 if value is None else texts.setdefault(text_of(value), len(texts)) for value in codes]
+        values, texts = [row.get(name) for row in rows], dict[str, int]()
+        code_of = {
+            value: -1 if value is None else texts.setdefault(text_of(value), len(texts))
+            for value in dict.fromkeys(values)
+        }
         if texts:
-            each[name] = AttributeValues(name, ids, [*texts], np.array(of_value, dtype=np.int64)[of_rows])
+            codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
+            each[name] = AttributeValues(name, ids, [*texts], codes)
     return each
 
 

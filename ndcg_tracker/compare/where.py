@@ -14,6 +14,7 @@ from ndcg_tracker.compare.estimate import estimate
 from ndcg_tracker.compare.results import ALPHA, About, Apart, Estimate, SliceKey, Where
 from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest
@@ -33,6 +34,28 @@ _ALIKE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class _Slices:
+    """The slices of several attributes, except those of all groups: k keys and ``masks``: bool, shape (k, n)."""
+
+    keys: Sequence[SliceKey]
+    masks: Mask
+    slicings: Sequence[Slicing]
+    kept: Mask
+
+    @classmethod
+    def of(cls, slicings: Sequence[Slicing]) -> _Slices:
+        """Return the slices of all attributes."""
+        every = np.concatenate([by.codes == np.arange(len(by.names))[:, None] for by in slicings])
+        kept = np.asarray(~every.all(axis=1))
+        keys = compress(((by.attribute, name) for by in slicings for name in by.names), kept.tolist())
+        return cls([*keys], every[kept], slicings, kept)
+
+    def sums(self, column: Floats | Mask) -> Floats:
+        """Return the sum over each slice: without BLAS, whose threads cost more than they save on busy cores."""
+        return np.concatenate([group_sums(by.codes, column, len(by.names)) for by in self.slicings])[self.kept]
+
+
+@dataclass(frozen=True, slots=True)
 class _Sides:
     """The slices and, in the second row, the rest of the groups: shape (2, k) each."""
 
@@ -43,19 +66,19 @@ class _Sides:
 
     @classmethod
     @np.errstate(divide="ignore", invalid="ignore")
-    def of(cls, sample: Sample, slices: Mask, among: Mask) -> _Sides:
+    def of(cls, sample: Sample, slices: _Slices, among: Mask) -> _Sides:
         """Return both sides among some groups; NaN where a side has too few."""
         if sample.clusters is not None or sample.repeats is not None or sample.drawn is not None:
-            sides = [[of & among for of in side] for side in (slices, ~slices)]
+            sides = [[of & among for of in side] for side in (slices.masks, ~slices.masks)]
             tests = [[sample.of(of).test() if of.sum() >= _FEWEST else _UNKNOWN for of in side] for side in sides]
             rows = [[(of.n, of.mean, of.standard_error, of.df) for of in side] for side in tests]
             return cls(*np.moveaxis(np.array(rows, dtype=np.float64), 2, 0))
         w = among * (np.ones(sample.n) if sample.weights is None else sample.weights)
         middle = float(sample.delta.mean())
         delta = sample.delta - middle
-        columns = np.stack([among, w, w * delta, w * w, w * w * delta, np.square(w * delta)])
-        inside = columns @ slices.T.astype(np.float64)
-        n, total, first, square, cross, second = np.stack([inside, columns.sum(axis=1)[:, None] - inside], axis=1)
+        columns = (among, w, w * delta, w * w, w * w * delta, np.square(w * delta))
+        each = [(slices.sums(column), column.sum()) for column in columns]
+        n, total, first, square, cross, second = (np.stack([inside, whole - inside]) for inside, whole in each)
         mean = first / total
         variance = np.maximum(second - 2 * mean * cross + mean * mean * square, 0.0)
         variance[variance < _ROUNDING * second] = 0.0
@@ -73,7 +96,7 @@ class _Contrasts:
 
     @classmethod
     @np.errstate(divide="ignore", invalid="ignore")
-    def of(cls, sample: Sample, slices: Mask, among: Mask) -> _Contrasts:
+    def of(cls, sample: Sample, slices: _Slices, among: Mask) -> _Contrasts:
         """Return the contrasts: Welch's t-test, or a pooled one if its standard error is larger.
 
         A few groups without any difference have no variance, so Welch's test alone would be too sure of their mean.
@@ -104,21 +127,20 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
     >>> from ndcg_tracker.compare.sample import Sample
     >>> from ndcg_tracker.compare.slices import Slicing
     >>> delta = np.tile([-0.5, 0.0, 0.125, -0.125, 0.0, 0.0, 0.125, -0.125], 20)
-    >>> found, _ = where(Sample(delta), [Slicing("locale", ["ja", "de", "fr", "de", "en", "de", "fr", "de"] * 20)])
+    >>> found, _ = where(Sample(delta), [Slicing.of("locale", ["ja", "de", "fr", "de", "en", "de", "fr", "de"] * 20)])
     >>> first = found.found[0]
     >>> first.about.key, first.delta, first.about.apart.share, round(first.about.apart.rest, 4)
     (('locale', 'ja'), -0.5, 1.0, 0.0)
     """
-    masks = {(by.attribute, value): of for by in slicings for value, of in by.masks().items() if not of.all()}
-    attributes = tuple(by.attribute for by in slicings)
-    if not masks:
+    attributes, slices = tuple(by.attribute for by in slicings), _Slices.of(slicings)
+    keys, masks, among = slices.keys, slices.masks, np.ones(sample.n, dtype=np.bool_)
+    if not keys:
         return Where(attributes, 0), {}
-    keys, slices, among = [*masks], np.array([*masks.values()]), np.ones(sample.n, dtype=np.bool_)
-    same = [min(of.tobytes(), (~of).tobytes()) for of in slices]
+    same = [min(of.tobytes(), other.tobytes()) for of, other in zip(masks, ~masks, strict=True)]
     contrasts, open_ones = _Contrasts.of(sample, slices, among), [*range(len(keys))]
     corrected, whole = _corrected(same, contrasts.p_values), sample.test().mean
     weights = np.ones(sample.n) if sample.weights is None else sample.weights
-    carried = (slices @ weights / weights.sum() * contrasts.mean).tolist()
+    carried = (slices.sums(weights) / weights.sum() * contrasts.mean).tolist()
     aparts = [
         Apart(None if np.isnan(rest) else rest, part / whole if whole and not np.isnan(part) else None, p, adjusted)
         for rest, part, p, adjusted in zip(contrasts.rest.tolist(), carried, contrasts.p_values, corrected, strict=True)
@@ -129,14 +151,14 @@ def where(sample: Sample, slicings: Sequence[Slicing]) -> tuple[Where, dict[Slic
         if not left:
             break
         best = min(left, key=contrasts.rank)
-        overlap = (slices & slices[best]).sum(axis=1) / (slices | slices[best]).sum(axis=1)
+        overlap = (masks & masks[best]).sum(axis=1) / (masks | masks[best]).sum(axis=1)
         also = [place for place in left if place != best and overlap[place] >= _ALIKE]
         alike = tuple(keys[place] for place in also)
         of_best = replace(aparts[best], p_value=contrasts.p_values[best], p_adjusted=corrected[best])
         aparts[best] = replace(of_best, stands_out=True, also=alike)
         about = About(attribute=keys[best][0], value=keys[best][1], apart=aparts[best])
-        found.append(estimate(sample.of(slices[best]), about=about))
-        among = among & ~slices[best]
+        found.append(estimate(sample.of(masks[best]), about=about))
+        among = among & ~masks[best]
         open_ones = [place for place in open_ones if place != best and place not in also]
         contrasts = _Contrasts.of(sample, slices, among)
         corrected = _corrected(same, [p if n in open_ones else None for n, p in enumerate(contrasts.p_values)])
@@ -154,7 +176,7 @@ def where_of_step(
     counts = np.ones(values.shape[1], dtype=np.bool_) if weights is None else weights > 0
     before, after = (values[places].mean(axis=0)[counts] for places in of_steps)
     sample = Sample(after - before, direction, weights=None if weights is None else weights[counts])
-    return where(sample, [replace(by, values=[*compress(by.values, counts.tolist())]) for by in slicings])[0]
+    return where(sample, [by.at(np.flatnonzero(counts)) for by in slicings])[0]
 
 
 def ranked(rows: Sequence[Estimate], found: Where, aparts: Mapping[SliceKey, Apart]) -> tuple[Estimate, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
@@ -21,6 +21,7 @@ from ndcg_tracker.ingest.columns import (
     RUN_APART,
     RUN_TABLE,
     Columns,
+    Deciding,
     Wanted,
     column_name,
     is_frame_as_dict,
@@ -43,11 +44,11 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.plain import cell_number, id_bytes
-from ndcg_tracker.ingest.records import Records, plain_cell
-from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.plain import checked, id_bytes, warn_of_fractions
+from ndcg_tracker.ingest.records import Records, plain_cell, records_of
+from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
-from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
+from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.ingest.tables import NOT_SCORES, Table, lazy_advice, table_of, unreadable
 from ndcg_tracker.rankings import Index
@@ -110,7 +111,9 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     if holds_responses(frame, columns):
         rows, places = document_rows(None, frame, columns, wanted)
         return rows.as_asked(columns), places
-    opened = _with_items(_opened(frame, columns, wanted), columns)
+    opened = _opened(frame, columns, wanted)
+    if are_spans(opened.header, columns):
+        opened = _with_items(opened)
     return _rows(opened, columns, wanted, null_scores).as_asked(columns), opened.places
 
 
@@ -125,38 +128,27 @@ def rows_of_table(table: object, columns: Columns, wanted: Wanted, places: Place
 
 def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
     """Return the rows of a run in a file whose items are spans (see ``are_spans``), and their places."""
-    cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
+    records = with_items(records)
+    names = columns.names(records.header, wanted, records.refused)
+    cells = list(records.rows(list(map(records.header.index, names.values()))))
+    as_bytes = [[cell.encode() if isinstance(cell, str) else cell for cell in row] for row in cells]
+    of_roles = {role: [row[at] for row in as_bytes] for at, role in enumerate(names)}
+    return in_asked_order(checked(of_roles, records.places), columns, names), records.places
+
+
+def _with_items(frame: Table) -> Table:
+    """Return a frame of spans with their ids as its last column."""
+    records, n = with_items(records_of(frame)), len(frame.header)
 
     def column(place: int, role: str) -> Any:
-        if role in IDS:
-            return cells[place]
-        return [_read(cell_number, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
+        return frame.column(place, role) if place < n else [item for (item,) in records.rows([n])]
 
-    opened = Table(records.header, column, places=records.places)
-    return _rows(_with_items(opened, columns), columns, wanted), records.places
+    return replace(frame, header=records.header, column=column)
 
 
-def _with_items(frame: Table, columns: Columns) -> Table:
-    """Return a frame whose items are spans with their ids as its last column, other frames unchanged."""
-    if not are_spans(frame.header, columns):
-        return frame
-
-    def column(place: int, role: str) -> Any:
-        if place < len(frame.header):
-            return frame.column(place, role)
-        parts = [_array(frame.column(frame.header.index(name), "item"), name, "item").to_pylist() for name in SPAN]
-        rows = enumerate(zip(*parts, strict=True))
-        return [_read(span_item, cells, row, frame.places) for row, cells in rows]
-
-    return replace(frame, header=[*frame.header, "item"], column=column)
-
-
-def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
-    """Return what is read in the cells of a row. Raises: InputError naming the row."""
-    try:
-        return read(*cells)
-    except WrongValueError as error:
-        raise places.error(row, error.what, advice=error.advice) from None
+def label_records(frame: object, columns: Columns) -> Records:
+    """Return the records of labels in memory, whose cells may be anything."""
+    return records_of(_opened(plain(frame), columns, LABEL_TABLE))
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -204,10 +196,9 @@ _RELEVANT = "relevant"  # the role of items without grades; their order does not
 def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
+    from ndcg_tracker.ingest.arrow import Collected, are_fractions, converted, has_lists, values_of_lists
 
-    places, documents = frame.places, columns.documents
-    by_rank = columns.by_rank and columns.score is None
+    places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
     arrays: dict[str, Any] = {}
 
@@ -241,19 +232,16 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
-    warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
-    rows = replace(collected.rows(), tie_order=None if frame.lists is None else BY_INPUT)
-    if documents is not None and frame.lists is not None and frame.lists.are_documents:
-        rows = replace(rows, documents=documents.for_column(documents.rule))
-    in_order = in_order or (frame.lists is not None and frame.lists.numbers is None)
-    if frame.lists is not None and frame.lists.ranks is not None:
-        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
-        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
-    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search returns its best item first
-        deciding: Any = "ranks" if by_rank else "order"
-        ranks = places_in(frame.lists.lengths).astype(np.int32)
-        return replace(rows, ranks=ranks, deciding=deciding)
-    return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
+    warn_of_fractions({role for role in IDS if role in arrays and are_fractions(arrays[role].type)})
+    rows = replace(collected.rows(), in_order=in_order)
+    lists = frame.lists
+    if lists is None:
+        return in_asked_order(rows, columns, names)
+    deciding: Deciding = "ranks" if asked.by_rank and asked.score is None else "scores"
+    rows = replace(rows, tie_order=BY_INPUT, in_order=lists.numbers is None, ranks=lists.ranks, deciding=deciding)
+    if asked.documents is not None and lists.are_documents:
+        rows = replace(rows, documents=asked.documents.for_column(asked.documents.rule))
+    return in_order_of_lists(rows, asked, are_found=lists.are_found)
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
@@ -365,10 +353,10 @@ def _table_of_lists(groups: Sequence[object], lengths: Index, of_items: Mapping[
     import pyarrow as pa
 
     def column(place: int, role: str) -> Any:
-        if role != "group":
-            return of_items[role]
+        if place:
+            return [*of_items.values()][place - 1]
         codes = pa.array(np.repeat(np.arange(len(groups), dtype=np.int32), lengths))
-        return pa.DictionaryArray.from_arrays(codes, _array(groups, role, role))
+        return pa.DictionaryArray.from_arrays(codes, _array(groups, "group", "group"))
 
     return Table(["group", *of_items], column, NOT_SCORES, places, is_plain=True)
 

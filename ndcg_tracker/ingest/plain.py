@@ -5,6 +5,7 @@ This is the one path behind every reader that does not give Arrow's columns.
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -189,6 +190,26 @@ def json_integer(text: str) -> int:
             f"a whole number of {len(text)} digits is too large", advice="use a smaller one, or text for an id"
         )
     return int(text)
+
+
+def keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises: WrongValueError for a key that is there twice."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise WrongValueError(f"key {shown(twice)} is there twice", advice="keep one of the two")
+    return record
+
+
+def json_of(line: bytes, decoder: json.JSONDecoder, advice: str) -> Any:
+    """Return the JSON value in a line of UTF-8. Raises: WrongValueError, with ``advice``, for none."""
+    try:
+        return decoder.decode(line.decode())
+    except json.JSONDecodeError as error:
+        raise WrongValueError(f"not valid JSON ({error.msg}, column {error.colno})", advice=advice) from None
+    except RecursionError:
+        raise WrongValueError("JSON nested too deeply", advice=advice) from None
 
 
 def id_bytes(value: object, role: str, fractions: set[str] | None = None) -> bytes:

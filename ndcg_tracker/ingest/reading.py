@@ -6,14 +6,12 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
-
-import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
@@ -24,12 +22,15 @@ from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
+    JUDGE,
     LABEL_TABLE,
+    REASONS,
     RUN_APART,
     RUN_TABLE,
     Columns,
     Wanted,
     conventional_names,
+    reason_column,
 )
 from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
@@ -41,13 +42,12 @@ from ndcg_tracker.ingest.formats.response_rows import ResponseLines
 from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.frames import read_label_frame, rows_of_spans, rows_of_table
+from ndcg_tracker.ingest.frames import label_records, read_label_frame, rows_of_spans, rows_of_table
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
-from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
+from ndcg_tracker.ingest.judged_labels import judged_labels
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
-    frame_records,
     opened_records,
     parquet_records,
     qrels_records,
@@ -69,7 +69,6 @@ from ndcg_tracker.ingest.table import (
     refuse_no_chunk,
 )
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.words.texts import shown, shown_name
@@ -101,21 +100,17 @@ def ir_datasets_labels(name: str, columns: Columns = DEFAULT_COLUMNS) -> LabelLi
             "this dataset has no labels", where=where, advice=f"choose one with labels{labelled and f': {labelled}'}"
         )
     try:
-        qrels = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
+        qrels = list(dataset.qrels_iter())
     except Exception as error:  # network, disk, licence: it raises many kinds of errors
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(
             f"its labels cannot be fetched ({reason})", where=where, advice="follow ir_datasets' instructions"
         ) from None
-    groups, items, grades = zip(*qrels, strict=True) if qrels else ((), (), ())
-    rows = Rows(
-        Keys.from_strings(groups),
-        np.ones(len(groups), dtype=np.int64),
-        Keys.from_strings(items),
-        grades=np.array(grades, dtype=np.float64),
-    ).merged()
-    return label_lists(rows.as_asked(columns), RowPlaces(where))
+    places = RowPlaces(where)
+    if not qrels:
+        raise no_row(places.whole)
+    return label_lists(rows_of_table(qrels, DEFAULT_COLUMNS, LABEL_TABLE, places)[0].as_asked(columns), places)
 
 
 SMALL = 1 << 20  # bytes up to which reading without Arrow is about as fast as importing it
@@ -229,11 +224,9 @@ def _by_judge(
     if path is None:
         names = _names_of(given)
         groups = {"group", columns.given("group"), *conventional_names("group", names)}
-        if isinstance(given, Mapping) and columns.has_loose_labels and not groups & {*names}:  # {group: {item: label}}
-            rows = [(group, *pair) for group, of in given.items() for pair in dict(of).items()]
-            given, names = dict(zip(("group", "item", "label"), zip(*rows, strict=True), strict=True)), []
-        if chosen or columns.has_loose_labels or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
-            return judged_labels(frame_records(given), columns, chosen, unsure=unsure)
+        has_told = bool((JUDGE in names or reason_column(names)) and groups & {*names})
+        if chosen or columns.has_loose_labels or has_told or are_spans(names, columns):
+            return judged_labels(label_records(given, columns), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
     if path.startswith(IR_DATASETS) and not chosen:
         role = columns.any_given()
@@ -259,7 +252,8 @@ def _by_judge(
                 qrels_records(source) if name == "trec" else records_in(source, name, "labels", header=columns.header)
             )
             header = records.header
-            if by_row or chosen or filled_in or JUDGE in header or are_spans(header, columns):
+            has_told = JUDGE in header or reason_column(header) is not None
+            if by_row or chosen or filled_in or has_told or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:
             what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
@@ -315,13 +309,14 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
-    """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
+    """Return whether a file may have a column ``judge`` or of reasons, or gold spans, according to its beginning."""
     if name in ("jsonl", "json") or is_of_package(name):
-        return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
+        keys, head = (JUDGE, SPAN[0], *REASONS), head.lower()
+        return any(f'"{key}"'.encode() in head or f"{key}:".encode() in head for key in keys)
     if name == "parquet":
         return True
     names = set(map(str, _names_in(source, name, columns)))
-    return JUDGE in names or are_spans(names, columns)
+    return JUDGE in names or bool(reason_column([*names])) or are_spans(names, columns)
 
 
 def may_have_columns(path: str) -> bool:
@@ -387,7 +382,7 @@ class ScatteredGroupError(InputError):
     """The rows of a group are not contiguous, so a stream cannot hold the whole group."""
 
 
-class RunStream:
+class RunStream(ExitStack):
     """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
 
     Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, except that its ranking may
@@ -396,8 +391,9 @@ class RunStream:
     """
 
     def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
-        self._blocks = blocks
-        self._files = files
+        super().__init__()
+        self.enter_context(files.pop_all())
+        self._blocks = self.enter_context(closing(blocks))
 
     def __iter__(self) -> Self:
         return self
@@ -406,19 +402,8 @@ class RunStream:
         try:
             return next(self._blocks)
         except BaseException:  # including the end of the blocks
-            self.close()
+            self.close()  # temporary files too
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the files, temporary ones included; no more blocks come."""
-        self._blocks.close()
-        self._files.close()
 
 
 def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unpack[RunFormat]) -> RunStream:
@@ -439,8 +424,7 @@ def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unp
     reader, scores_path = options.pop("reader", None), options.pop("scores_path", None)
     columns = options.pop("columns", DEFAULT_COLUMNS)
     wanted = RUN_APART if options.pop("labels_apart", False) else RUN_TABLE
-    files = ExitStack()
-    try:
+    with ExitStack() as files:
         source = files.enter_context(Source(path, once=block_rows is not None, **options))  # type: ignore[misc]
         head, format = _run_reader(source, reader, columns, scores_path)
         scores = None
@@ -448,10 +432,7 @@ def stream_run(path: str, *, block_rows: int | None = BLOCK_ROWS, **options: Unp
             scores_path = needed_scores(source, scores_path)
             scores = Scores(files.enter_context(Source(scores_path, stdin=options.get("stdin"), once=True)))
         blocks = _group_blocks(source, format, columns, wanted, block_rows, is_small=len(head) <= SMALL)
-    except BaseException:
-        files.close()
-        raise
-    return RunStream(ranked_blocks(source, blocks, scores, columns, is_whole=block_rows is None), files)
+        return RunStream(ranked_blocks(source, blocks, scores, columns, is_whole=block_rows is None), files)
 
 
 def in_blocks_or_whole(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
 from math import isnan
 from typing import Any, BinaryIO, TypeVar
 
@@ -34,14 +33,13 @@ from ndcg_tracker.ingest.objects import table_in
 from ndcg_tracker.ingest.plain import id_bytes
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import LONGEST_ID
-from ndcg_tracker.ingest.tables import table_of
+from ndcg_tracker.ingest.tables import Table, table_of
 from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.texts import counted, shown, shown_name
 
 MAX_KEYS = 10_000
 """How many different keys the objects of a JSON lines file may have."""
 
-_FEW_TEXTS = 1_000
 _LARGEST_CELL = 10_000_000  # bytes; Python takes four times as much for a list of numbers
 _HEAD = 1 << 16  # bytes that show the format
 _ROWS_AT_ONCE = 1 << 16
@@ -226,53 +224,28 @@ def json_records(source: Source) -> Records:
 
     Raises: InputError naming the line for anything but a JSON object, and for more than ``MAX_KEYS`` keys in a file.
     """
-    lines = array("q")
-    columns: dict[str, _Cells] = {}
+    lines, rows = array("q"), list[tuple[tuple[str, ...], tuple[object, ...]]]()
+    kinds: dict[
+        tuple[str, ...], tuple[str, ...]
+    ] = {}  # rows share their keys: a dict for each would take thrice as much
+    header: dict[str, None] = {}
     for line, record in json_lines(source):
-        for name, value in record.items():
-            cells = columns.get(name)
-            if cells is None:
-                if len(columns) == MAX_KEYS:
-                    raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="use one key per column")
-                cells = columns[name] = _Cells()
-            cells.add(len(lines), value)
+        keys = tuple(record)
+        if keys not in kinds:
+            kinds[keys] = keys
+            header |= dict.fromkeys(keys)
+            if len(header) > MAX_KEYS:
+                raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="use one key per column")
+        rows.append((kinds[keys], tuple(record.values())))
         lines.append(line)
-    header = list(columns)
+    names = list(header)
 
-    def rows(wanted: Sequence[int]) -> Iterator[Row]:
-        if not wanted:
-            return (() for _ in lines)
-        return zip(*(columns[header[place]].of_rows(len(lines)) for place in wanted), strict=True)
+    def cells(wanted: Sequence[int]) -> Iterator[Row]:
+        for keys, values in rows:
+            held = dict(zip(keys, values, strict=True))
+            yield [held.get(names[place]) for place in wanted]
 
-    return Records(header, rows, LinePlaces(source.name, lines), source.error)
-
-
-class _Cells:
-    """The values of one key, with their rows: a dict per row would take 250 bytes for a file's 15."""
-
-    def __init__(self) -> None:
-        self._rows = array("q")
-        self._values: list[object] = []
-        self._texts: dict[object, object] = {}
-
-    def add(self, row: int, value: object) -> None:
-        """Add the value of a row; equal texts are one object while they are few."""
-        if type(value) is str:
-            if len(self._texts) < _FEW_TEXTS:
-                value = self._texts.setdefault(value, value)
-            else:
-                value = self._texts.get(value, value)
-        self._rows.append(row)
-        self._values.append(value)
-
-    def of_rows(self, n_rows: int) -> Iterator[object]:
-        """Yield the value of each row, None where it has none."""
-        following = 0
-        for row, value in zip(self._rows, self._values, strict=True):
-            yield from repeat(None, row - following)
-            yield value
-            following = row + 1
-        yield from repeat(None, n_rows - following)
+    return Records(names, cells, LinePlaces(source.name, lines), source.error)
 
 
 def parquet_records(source: Source) -> Records:
@@ -328,7 +301,11 @@ def frame_records(frame: Any, asked: Sequence[str | None] = ()) -> Records:
         frame = dict(zip(frame.index.tolist(), frame.tolist(), strict=True))
     if isinstance(frame, Mapping) and frame and all(map(_is_value, frame.values())):
         frame = rows_by_key(frame, asked, InputError)
-    table = table_of(frame)
+    return records_of(table_of(frame))
+
+
+def records_of(table: Table) -> Records:
+    """Return the records of a table in memory."""
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         columns = [table.column(place, "") for place in wanted]

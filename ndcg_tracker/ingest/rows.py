@@ -14,6 +14,7 @@ from ndcg_tracker.ingest.cells import Ranks
 from ndcg_tracker.ingest.columns import RANK_NAMES, Columns, Deciding
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.keys import Keys
 
 Number = TypeVar("Number", np.float64, np.int32)
@@ -145,6 +146,19 @@ def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Ro
         are_ranks = names["score"] in RANK_NAMES
         return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores, are_ranks=are_ranks)
     return rows if rows.ranks is None else replace(rows, deciding=columns.deciding(names))
+
+
+def in_order_of_lists(rows: Rows, columns: Columns, *, are_found: bool) -> Rows:
+    """Return the rows of ranked lists: the ranks that they state may contradict their order, and this their scores.
+
+    ``are_found``: whether a search wrote the lists, and so put the best item first.
+    """
+    if rows.ranks is not None:
+        return replace(rows, deciding="lists") if rows.in_order else rows
+    if not are_found or rows.in_order or rows.scores is None:
+        return rows
+    ranks = places_in(rows.merged().span_lengths).astype(np.int32)
+    return replace(rows, ranks=ranks, deciding="ranks" if columns.by_rank and columns.score is None else "order")
 
 
 def _joined(columns: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:

@@ -8,7 +8,7 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -271,13 +271,7 @@ class Source:
 
     def copy(self) -> IO[bytes]:
         """Return all bytes, decompressed, as a file in memory or, if it is large, a temporary one."""
-        with ExitStack() as stack:
-            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
-            for part in self._parts():
-                self._keep(copy, part)
-            copy.seek(0)
-            stack.pop_all()
-            return copy
+        return self._copied(self._parts())
 
     def _parts(self) -> Iterator[bytes]:
         stream, done = self._stream(is_final=True), 0
@@ -356,27 +350,32 @@ class Source:
 
     def _spooled(self, stream: IO[bytes]) -> IO[bytes]:
         """Return a copy that can be read twice, in memory or, if it is large, in a temporary file."""
-        with ExitStack() as stack:
-            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+
+        def parts() -> Iterator[bytes]:
             done = 0
             at_once = getattr(stream, "read1", stream.read)  # what is there: a signal need not wait for more
             while part := self._part(at_once, 1 << 20):
-                self._keep(copy, part)
+                yield part
                 done += len(part)
                 if self._progress is not None:
                     self._progress(done, None)
+
+        return self._copied(parts())
+
+    def _copied(self, parts: Iterable[bytes]) -> IO[bytes]:
+        """Return a file of the parts, in memory or, if it is large, a temporary one (InputError if that is full)."""
+        with ExitStack() as stack:
+            copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+            for part in parts:
+                try:
+                    copy.write(part)
+                except OSError as error:
+                    folder = shown_name(tempfile.gettempdir())
+                    what = f"its copy in {folder} cannot be written ({error.strerror or error})"
+                    raise self.error(what, advice="make room there, or name another folder with TMPDIR") from None
+            copy.seek(0)
             stack.pop_all()
             return copy
-
-    def _keep(self, copy: IO[bytes], part: bytes) -> None:
-        try:
-            copy.write(part)
-        except OSError as error:
-            folder = shown_name(tempfile.gettempdir())
-            raise self.error(
-                f"its copy in {folder} cannot be written ({error.strerror or error})",
-                advice="make room there, or name another folder with TMPDIR",
-            ) from None
 
     def _stream(self, *, is_final: bool = False) -> Readable:
         """Return the content from its start; ``is_final``: whether it will not be read again."""

@@ -14,30 +14,24 @@ from ndcg_tracker.metrics.language.metric import Metric
 DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark")
 _CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 _OF_RELEVANT = ("P", "R", "AP", "RR", "Success")
-_NOT_IN_SQL = {
-    "ties=input": "rows of a table have no order",
-    "label_type": "grades are double precision in SQL",
-    "label_domain": "SQL cannot refuse labels",
-    "score_type": "SQL compares scores in their own type",
-    "arithmetic": "sums are double precision in SQL",
-    "round": "engines round halves differently",
-    "round_of": "engines round halves differently",
-    "size1": "SQL cannot refuse groups",
-    "clip": "SQL cannot refuse values",
-    "weights": "it applies to the mean, but the query returns values of groups",
-    "weight_type": "it applies to the mean, but the query returns values of groups",
-    "empty_weight": "it applies to the mean, but the query returns values of groups",
-    "all_skipped": "it applies to the mean, but the query returns values of groups",
-    "negative=error": "SQL cannot refuse labels",
-    "negative=keep": "the query has no ideal order of negative gains",
-    "empty=error": "SQL cannot refuse groups",
-    "missing=error": "SQL cannot refuse groups",
-    "extra=error": "SQL cannot refuse groups",
-    "relative": "the query supports only plain precision",
-    "over": "the query supports only plain precision, recall and average precision",
-    "own": "ids of groups and items may have different types in SQL",
-    "ideal=constant": "the query supports only ideals of labelled or retrieved items",
+_REASONS = {
+    "rows of a table have no order": "ties=input",
+    "grades are double precision in SQL": "label_type",
+    "SQL cannot refuse labels": "label_domain negative=error",
+    "SQL compares scores in their own type": "score_type",
+    "sums are double precision in SQL": "arithmetic",
+    "engines round halves differently": "round round_of",
+    "SQL cannot refuse groups": "size1 empty=error missing=error extra=error",
+    "SQL cannot refuse values": "clip",
+    "it applies to the mean, but the query returns values of groups": "weights weight_type empty_weight all_skipped",
+    "the query has no ideal order of negative gains": "negative=keep",
+    "the query supports only plain precision": "relative",
+    "the query supports only plain precision, recall and average precision": "over",
+    "ids of groups and items may have different types in SQL": "own",
+    "the query supports only ideals of labelled or retrieved items": "ideal=constant",
 }
+_NOT_IN_SQL = {setting: reason for reason, settings in _REASONS.items() for setting in settings.split()}
+"""Why the query cannot compute an axis, or one of its values."""
 
 
 RunTable = Annotated[str, Option("The table of the run.")]

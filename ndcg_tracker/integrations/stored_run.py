@@ -9,8 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -27,6 +28,10 @@ FACTS = b"ndcg_tracker"
 REPORT = "ndcg_tracker_report.html"
 """The artifact that is the report page."""
 LONGEST_NAME = 250
+ReportBaseline = Annotated[
+    str | None,
+    Option("The run to compare with on the report page.", metavar="RUN", default="@baseline, if there is one"),
+]
 
 _UNCLEAR = re.compile(r"[^0-9A-Za-z_()=, @]")
 
@@ -48,10 +53,17 @@ class StoredRun:
     ranking: Any
 
     @property
-    def per_group_json(self) -> str:
-        """The group results in MLflow's table form: the column names, and a list of rows."""
-        rows = [list(row) for row in zip(*self.per_group.values(), strict=True)]
-        return json.dumps({"columns": list(self.per_group), "data": rows}, ensure_ascii=False, allow_nan=False)
+    def table(self) -> dict[str, list[Any]]:
+        """The group results: the names of the ``columns``, and the rows as ``data``."""
+        return {"columns": list(self.per_group), "data": list(map(list, zip(*self.per_group.values(), strict=True)))}
+
+    def named_means(self, prefix: str = "") -> dict[str, float]:
+        """Return the means by their ``metric_name``, without undefined ones, which other trackers cannot store."""
+        return {prefix + metric_name(text): mean for text, mean in self.means.items() if mean is not None}
+
+    def notes(self) -> list[Note]:
+        """Return a note for each undefined mean."""
+        return [Note("no_mean", {"metric": text}) for text, mean in self.means.items() if mean is None]
 
 
 def stored_run(

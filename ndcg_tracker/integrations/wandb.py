@@ -7,15 +7,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ndcg_tracker.asked import AnyDataset, Option, Run
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.integrations import library
-from ndcg_tracker.integrations.stored_run import REPORT, metric_name, report_page, run_identity, stored_run
-from ndcg_tracker.words.notes import Note, in_words
+from ndcg_tracker.integrations.stored_run import (
+    REPORT,
+    ReportBaseline,
+    metric_name,
+    report_page,
+    run_identity,
+    stored_run,
+)
+from ndcg_tracker.words.notes import in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
+
+
+Project = Annotated[str | None, Option("The W&B project.", default="$WANDB_PROJECT, else the dataset")]
+Entity = Annotated[str | None, Option("The W&B user or team.", default="$WANDB_ENTITY, else yours")]
+Offline = Annotated[bool, Option("Write the run to a folder, for 'wandb sync' to send later.")]
 
 
 @dataclass(frozen=True)
@@ -34,13 +47,13 @@ class PushedRun:
 
 def push(
     tracker: Tracker,
-    reference: str,
+    reference: Run,
     *,
-    dataset: str | None = None,
-    project: str | None = None,
-    entity: str | None = None,
-    baseline: str | None = None,
-    offline: bool = False,
+    dataset: AnyDataset = None,
+    project: Project = None,
+    entity: Entity = None,
+    baseline: ReportBaseline = None,
+    offline: Offline = False,
 ) -> PushedRun:
     """Create or update the W&B run of a stored run: means, parameters, tags, the table of groups and the report page.
 
@@ -56,8 +69,8 @@ def push(
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
     page, notes = report_page(tracker, run, baseline)
-    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
-    means = {metric_name(text): mean for text, mean in stored.means.items() if mean is not None}
+    notes += stored.notes()
+    means = stored.named_means()
     facts = {name: getattr(run, name) for name in ("dataset", "created_at_utc", "git_commit")}
     facts |= {"label_set_version": stored.label_set_version, "tags": dict(run.tags)}
     facts["metrics"] = {metric_name(text): text for text in stored.means}
@@ -72,8 +85,7 @@ def push(
     config = {**run.parameters, "ndcg_tracker": facts}
     with _errors(wandb):
         made = wandb.init(**place, config=config, tags=tags, mode="offline" if offline else None, settings=quiet)
-        rows = [list(row) for row in zip(*stored.per_group.values(), strict=True)]
-        made.log({"per_group": wandb.Table(columns=list(stored.per_group), data=rows)})
+        made.log({"per_group": wandb.Table(**stored.table)})
         made.summary.update(means)
         if page is not None:
             artifact = wandb.Artifact(f"report-{made.id}", type="report", description=f"{run.name} of {run.dataset}")

@@ -14,7 +14,6 @@ import numpy as np
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.mean import GroupValues, mean_values
-from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.rankings import Floats, Index, Mask, join
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
@@ -94,6 +93,8 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
     """
     refuse_what_is_not_split(metric)
     judged = judged.in_order
+    from ndcg_tracker.metrics.kernel.values import group_values
+
     (values,) = group_values(judged, [metric])
     ranking = judged.ranking
     grades = np.full(ranking.n_items, np.nan)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ndcg_tracker.render.json import json_rows, json_text
@@ -240,40 +239,32 @@ def shown_metric(format: str, text: str, requested_as: str = "") -> str:
     return familiar_name(text, requested_as)
 
 
-def with_requests(
-    format: Format,
-    names: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    headings: Mapping[str, str] = MappingProxyType({}),
-    *,
-    judges: Sequence[str] = (),
-    **paper: Unpack[Paper],
+def metrics_as(
+    format: Format, names: Sequence[str], rows: Iterable[tuple[Sequence[object], Any, str]], **paper: Unpack[Paper]
 ) -> str:
-    """Return a table with one metric per row, and the text it was requested as in the last column.
+    """Return a table with a row for each metric of some runs.
 
-    ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
-    requested as, has none, and people see it if it differs. ``headings``: what people read over columns. ``judges``:
-    who gave the labels of each row, a column more, which people see where one is named.
+    ``names``: of the first columns. ``rows``: the values of these; the metric, with its ``mean`` and counts of groups;
+    and who gave the labels. People see the text that a metric was requested as, and the judge, if there is any to tell.
     """
-    columns = [
-        replace(
-            column,
-            title=headings.get(column.key, column.title),
-            is_spare=column.key in ("n_missing", "n_undefined") and not any(row[place] for row in rows),
-        )
-        for place, column in enumerate(read_by_people(*names, mean=4))
+    found = ("mean", "n_missing", "n_undefined")
+    table = [
+        [*of, shown, *(getattr(metric, name) for name in found), metric.requested_as, judge]
+        for of, metric, judge in rows
+        for shown in [shown_metric(format, metric.metric, metric.requested_as)]
     ]
-    told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
-    if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
-        rows = [row[:-1] for row in rows]
-    else:
-        columns.append(Column("requested_as", "requested as" if is_for_people(format) else None, is_spare=True))
-        if is_for_people(format):
-            rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
-    if any(judges) or (judges and not is_for_people(format)):
-        columns.append(Column("judge"))
-        rows = [(*row, judge) for row, judge in zip(rows, judges, strict=True)]
-    return rows_as(format, columns, rows, **paper)
+    further = Column("requested_as", "requested as" if is_for_people(format) else None, is_spare=True)
+    columns = [*read_by_people(*names, "metric", *found, mean=4), further, Column("judge")]
+    if is_for_people(format):
+        n_always = len(columns) - 2
+        for row in table:
+            row[n_always] = "" if row[n_always] == row[len(names)] else row[n_always]
+        is_there = [any(row[place] for row in table) for place in range(len(columns))]
+        places = [place for place, is_any in enumerate(is_there) if is_any or place < n_always]
+        is_bare = [columns[place].is_spare or (place > len(names) + 1 and not is_there[place]) for place in places]
+        columns = [replace(columns[place], is_spare=is_spare) for place, is_spare in zip(places, is_bare, strict=True)]
+        table = [[row[place] for place in places] for row in table]
+    return rows_as(format, columns, table, **paper)
 
 
 def columns_as(

@@ -165,9 +165,9 @@ def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]
 
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
-    look = config(theme) | {"background": COLORS[theme]["card"]}
-    params = look.pop("params")
-    return {**spec, "params": [*params, *spec.get("params", [])], "config": look}
+    look = themes()[theme]
+    whole = look["config"] | {"background": COLORS[theme]["card"]}
+    return {**spec, "params": [*look["params"], *spec.get("params", [])], "config": whole}
 
 
 def direction(delta: float) -> str:
@@ -222,7 +222,7 @@ def _pieces(report: Report, looks: Looks) -> list[str]:
     pieces = [f"<p><strong>{head}</strong></p>"] if report.headline is not None else []
     pieces += [_listed(list(map(str, report.under))), *(f"<p>{_text(sentence)}</p>" for sentence in report.sentences)]
     pieces += [table_html(table, looks) for table in report.tables]
-    pieces.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
+    pieces.append(_listed(list(map(str, [*report.lines, *report.notes]))))
     legend = [*report.legends, *report.styles, *map(str, report.minor)]
     tables = [table_html(table, looks) for table in report.details]
     rest = "".join([_facts(report.facts, looks), _listed(legend), *tables])
@@ -324,14 +324,10 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
     )
 
 
-def themes() -> dict[str, dict[str, object]]:
+def themes() -> dict[Theme, Spec]:
     """Return the themes that a script needs to draw charts on a light page and on a dark one."""
-    return {theme: _theme(theme) for theme in COLORS}
-
-
-def _theme(theme: Theme) -> dict[str, object]:
-    look = config(theme)
-    return {"params": look.pop("params"), "config": look}
+    looks = {theme: config(theme) for theme in COLORS}
+    return {theme: {"params": look.pop("params"), "config": look} for theme, look in looks.items()}
 
 
 @cache

@@ -80,7 +80,7 @@ def _parts(report: Report, detail: Detail) -> list[list[str]]:
     parts = [[*head, *_listed(list(map(str, report.under)))]]
     parts += [[markdown_text(sentence)] for sentence in report.sentences]
     parts += [part for table in report.tables for part in _titled(table)]
-    parts.append(_listed([*report.remarks, *map(str, [*report.lines, *report.notes])]))
+    parts.append(_listed(list(map(str, [*report.lines, *report.notes]))))
     facts = [f"{name}: {value}" for name, value in report.facts]
     rest = [_listed([*facts, *report.legends, *map(str, report.minor)])]
     rest += [part for table in report.details for part in _titled(table)]

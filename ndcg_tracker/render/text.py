@@ -38,7 +38,6 @@ CELL_WIDTH = 60
 _ENDLESS = 1 << 30
 _LEAST_NAME = 12
 _LONGER = 4  # times as much of a cell is shown where its text is broken into lines
-_HANGING = 8
 _STYLES: dict[str, Style] = {"bad": "bad", "ok": "good"}
 
 
@@ -92,13 +91,12 @@ def _parts(report: Report, page: _Page, detail: Detail, is_legend_known: bool, n
     head += [line for told in report.under for line in _line(told, page)]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     tables = [_table(table.for_people, page, is_screen=is_screen) for table in report.tables]
-    remarks = [line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)]
     lines = [line for told in report.lines for line in _line(told, page)]
     is_told = is_screen or is_legend_known
     legend = [] if is_told else page.dim([*report.legends, *(report.styles if page.color else ())])
     rest = [legend, _facts(report.facts, page), _notes(report.minor, page)]
     details = [_table(table.for_people, page) for table in report.details]
-    return [head, *tables, remarks, lines, _notes(report.notes, page), *rest, *details]
+    return [head, *tables, lines, _notes(report.notes, page), *rest, *details]
 
 
 def _line(line: Line, page: _Page) -> list[str]:

@@ -102,6 +102,10 @@ class LabelSetRecord(LabelOrigin):
     by_row_number: bool | None
     created_at_utc: str
 
+    def told(self, name: str) -> str:
+        """Return what is said under a name of where the labels come from, such as the model; "" if nothing is."""
+        return "".join((self.from_runs or {}).get(name, ()))
+
     @property
     def hand(self) -> str:
         """The judge of the labels that this version adds."""

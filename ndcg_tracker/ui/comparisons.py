@@ -31,9 +31,9 @@ from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_ch
 from ndcg_tracker.questions.report import NOT_DRAWN
 from ndcg_tracker.questions.report.first_screen import answer, explained, look_of, unjudged_open
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report, runs_report
-from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
+from ndcg_tracker.questions.report.page import cutoffs_table, lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html, themes
-from ndcg_tracker.render.report import Table, kinds, query_cell
+from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.faults import in_browser
@@ -214,13 +214,6 @@ def cutoff_rows(tx: ReadTransaction, chosen: Chosen, ask: Question) -> tuple[AtC
         return ()
     keys = tx.groups.keys(pair.both.dataset_id, pair.results[0].pairing.group_ids)
     return at_cutoffs(tx, pair, keys, many_groups=SOME_CUTOFFS)
-
-
-def cutoffs_table(rows: Sequence[AtCutoff], baseline: str = "", candidate: str = "") -> Table:
-    """Return the table of a metric at each cutoff for two runs; people see their names over the means."""
-    named = {"baseline": baseline, "candidate": candidate}
-    every = kinds("cutoff count, baseline mean, candidate mean, delta delta, ci interval 95% interval")
-    return Table.of([replace(of, title=named.get(of.key, of.title)) for of in every], rows)
 
 
 def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:

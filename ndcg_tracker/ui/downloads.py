@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, cast
 
@@ -21,13 +20,14 @@ from ndcg_tracker.questions.labels.gather import label_versions
 from ndcg_tracker.questions.labels.say import label_versions_as
 from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_said
+from ndcg_tracker.questions.report.page import cutoffs_table
 from ndcg_tracker.questions.show.gather import ListedRuns, shown_run
 from ndcg_tracker.questions.show.say import listed_as, shown_said
 from ndcg_tracker.render.formats import as_object, rows_as
 from ndcg_tracker.render.html import policy
+from ndcg_tracker.render.report import Table, unseen
 from ndcg_tracker.runs.groups import group_records
-from ndcg_tracker.storage.records import DecisionRecord
-from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, cutoffs_table, group_runs
+from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
 from ndcg_tracker.ui.here import FORMATS, Answer, Here, Rows, missing, sign_of
 from ndcg_tracker.ui.leaderboards import Asked
 from ndcg_tracker.ui.overviews import groups_listed
@@ -140,10 +140,16 @@ def _labels(tx: ReadTransaction, ask: Question, format: Format) -> str:
     return label_versions_as(format, label_versions(tx, here.dataset.name, here.judge))
 
 
+_OF_DECISION = unseen(
+    "id dataset_id baseline_run_id candidate_run_id baseline_run candidate_run baseline_alias metric label_set_id "
+    "scope margin delta ci_low ci_high alpha decision reason acknowledged_reason acknowledged_by created_at_utc "
+    "repeats unjudged delta_low delta_high checked_by budget looks look baseline_lists question"
+)
+
+
 def _decisions(tx: ReadTransaction, ask: Question, format: Format) -> str:
-    names = [own_field.name for own_field in fields(DecisionRecord)]
     records = tx.decisions.all(Here.of(tx, ask).dataset.id)
-    return rows_as(format, names, [tuple(as_object(getattr(record, name)) for name in names) for record in records])
+    return rows_as(format, _OF_DECISION, as_object(Table.of(_OF_DECISION, records).rows))
 
 
 _ROWS: dict[str, Callable[[ReadTransaction, Question, Format], str]] = {

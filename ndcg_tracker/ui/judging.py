@@ -12,7 +12,8 @@ import os
 import secrets
 import shlex
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -281,29 +282,25 @@ class Judging:
 
     def give(self, store: Store, ask: Question) -> Next:
         """Save the grade of an item, or that the person is unsure; return the address of the next item."""
-        with self._lock:
-            task = self._task_of(store, ask)
+        with self._asked(store, ask) as (task, draft):
             number, given = ask.number("number", 0), ask.text("grade")
             if not 1 <= number <= len(task.items) or ask.text("item") != _mark(task.items[number - 1]):
                 raise InputError("another item is next by now", advice="go back and load the page again")
             if given is None:
                 raise InputError("no grade was given", advice="go back and give one")
             is_unsure = UNSURE in ask.texts("grade")  # a button, sent with a grade that may have been typed before
-            self._draft(task).give(task.items[number - 1], None if is_unsure else task.grade(given))
+            draft.give(task.items[number - 1], None if is_unsure else task.grade(given))
         return Next(link("/judge", **task.address))
 
     def undo(self, store: Store, ask: Question) -> Next:
         """Take the last grade back; return the address of its item."""
-        with self._lock:
-            task = self._task_of(store, ask)
-            self._draft(task).undo(frozenset(task.items))
+        with self._asked(store, ask) as (task, draft):
+            draft.undo(frozenset(task.items))
         return Next(link("/judge", **task.address))
 
     def again(self, store: Store, ask: Question) -> Next:
         """Ask again for the items that the person was unsure of."""
-        with self._lock:
-            task = self._task_of(store, ask)
-            draft = self._draft(task)
+        with self._asked(store, ask) as (task, draft):
             draft.forget({pair for pair, grade in draft.grades.items() if grade is None})
         return Next(link("/judge", **task.address))
 
@@ -324,25 +321,21 @@ class Judging:
         Returns the address of the page that confirms it. Raises the errors of ``Tracker.add_labels`` and
         ``add_answers``; the draft stays then.
         """
-        with self._lock:
-            task = self._task_of(store, ask)
-            draft, pairs = self._draft(task), frozenset(task.items)
-            graded, dataset = draft.graded(pairs), task.dataset.name
+        with self._asked(store, ask) as (task, draft):
+            pairs, dataset = frozenset(task.items), task.dataset.name
+            graded = draft.graded(pairs)
             if not graded and draft.path in self._stored:
                 return self._stored[draft.path]  # the second click of two
             if not graded:
                 raise InputError("there is no grade to store yet", advice="go back and give one")
             with Tracker(self._location) as tracker:
                 if task.design is not None:
-                    answers = tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
-                    said: dict[str, object] = {"answered": answers.design}
-                elif ask.text("as") == "theirs" and task.whose is not None:
-                    added = tracker.add_labels(
-                        graded, dataset=dataset, judge=task.whose, extend=True, added_by=self.person, source=SOURCE
-                    )
-                    said = {"stored": added.version}
+                    tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
+                    said = {"answered": task.design}
                 else:
-                    added = tracker.add_labels(graded, dataset=dataset, judge=self.person, extend=True, source=SOURCE)
+                    fills = task.whose is not None and ask.text("as") == "theirs"
+                    judges = {"judge": task.whose, "added_by": self.person} if fills else {"judge": self.person}
+                    added = tracker.add_labels(graded, dataset=dataset, extend=True, source=SOURCE, **judges)
                     said = {"stored": added.version}
             draft.forget(pairs)
             self._tasks.clear()
@@ -366,9 +359,13 @@ class Judging:
             name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
         return Draft.at(folder / f"{name}.jsonl")
 
-    def _task_of(self, store: Store, ask: Question) -> Task:
-        with store.read() as tx:
-            return self._task(tx, ask)
+    @contextmanager
+    def _asked(self, store: Store, ask: Question) -> Iterator[tuple[Task, Draft]]:
+        """Give the task that an address names, and its draft; one form at a time changes them."""
+        with self._lock:
+            with store.read() as tx:
+                task = self._task(tx, ask)
+            yield task, self._draft(task)
 
     def _task(self, tx: ReadTransaction, ask: Question) -> Task:
         """Return the task that an address names; slow results are cached until the labels change."""

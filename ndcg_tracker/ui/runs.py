@@ -9,17 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import JudgedSpan
-from ndcg_tracker.compare.say_tables import is_judged
+from ndcg_tracker.compare.run_pair import label_set_ref
+from ndcg_tracker.compare.say_tables import model_words
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.comparisons import verdict
 from ndcg_tracker.ui.here import ROWS, Answer, Here, Part, missing, rescoring, sign_of
-from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_listed, runs_overview
+from ndcg_tracker.ui.overviews import RunOverview, against_baseline, groups_listed, runs_overview
 from ndcg_tracker.ui.pages import GROUP_SORTS, asked_groups, decision_rows
-from ndcg_tracker.ui.rendering import Question, metric_name, rendered, sparkline
-from ndcg_tracker.words.texts import counted, judge_words, percent_span, points
-from ndcg_tracker.words.verdicts import mark_of
+from ndcg_tracker.ui.rendering import Question, rendered, sparkline
+from ndcg_tracker.words.texts import counted, judge_words, percent_span
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -83,7 +83,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
                      for key, value in overview.run.tags.items()],
             "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
             "about": _about_mean(here, overview, newest, are_groups_apart=len(counted_groups) > 1),
-            "against": _against(here, against.get(overview.run.id), baseline, overview.run.id),
+            "against": against.get(overview.run.id),
         }
         for overview in of_page
     ]  # fmt: skip
@@ -160,25 +160,6 @@ def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] |
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:
     """Return the address of the runs that have another tag in addition to those requested."""
     return here.link("/runs", **{**parameters, "tag": sorted({*parameters["tag"], tag})})
-
-
-def _against(here: Here, against: Against | None, baseline: int, run_id: int) -> dict[str, object] | None:
-    """Return how a row shows the difference to the baseline, and the address of the comparison."""
-    if against is None or here.metric is None:
-        return None
-    if against.delta is None:
-        return {"why": against.why}
-    found = against.found
-    mark = mark_of(found.verdict if found is not None and is_judged(found) else None)
-    return {
-        "why": "",
-        "delta": f"{mark.glyph} {points(against.delta, signed=True, is_aligned=True)}".strip(),
-        "ci": None if found is None else found.ci,
-        "look": {"good": "better", "bad": "worse", None: "same"}[mark.style],
-        "address": here.link(
-            "/compare", dataset=here.dataset.name, metric=here.metric.metric, run=[baseline, run_id], baseline=baseline
-        ),
-    }
 
 
 def _has(overview: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
@@ -258,13 +239,11 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         part = Part.of(listed.total, page, address)
     label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
     coverage = [
-        (
-            version,
-            [("whole list" if share.cutoff is None else f"top {share.cutoff}", share.judged_share) for share in shares],
-        )
+        (version, shares)
         for label_set_id, version in label_sets.items()
         if (shares := tx.evaluations.coverages(record.id, label_set_id))
     ]
+    of_model = {of.id: model_words(label_set_ref(of)) for of in tx.labels.sets(record.dataset_id, None)}
     of_dataset = tx.runs.all(record.dataset)
     in_time = [stored.id for stored in of_dataset if stored.id == record.id or not stored.is_checkpoint]
     before = ([None, *in_time])[in_time.index(record.id)]
@@ -283,7 +262,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
             (f"{key}={value}", here.link("/runs", dataset=record.dataset, tag=f"{key}={value}"))
             for key, value in record.tags.items()
         ],
-        evaluations=[(evaluation, metric_name_of(here, evaluation.metric)) for evaluation in evaluations],
+        evaluations=[(one, of_model[one.label_set_id]) for one in evaluations],
         coverage=coverage,
         comparisons=[
             (name, here.link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))
@@ -298,8 +277,3 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         sorts=GROUP_SORTS,
         **here.values("/run"),
     )
-
-
-def metric_name_of(here: Here, metric: str) -> str:
-    """Return a metric of a dataset by the name that people know."""
-    return next((metric_name(use) for use in here.metrics if use.metric == metric), metric)

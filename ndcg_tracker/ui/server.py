@@ -14,7 +14,8 @@ import shlex
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+import webbrowser
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hmac import compare_digest
@@ -211,16 +212,14 @@ def application(tracker: Tracker, access: Access | Team, judges: Sequence[Judgin
     def judge_of(request: Request) -> Judging | None:
         return named.get(access.person(request.headers, tuple(named)))
 
-    def answering(path: str, page: Callable[..., Answer]) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
+    def answering(path: str, page: Callable[..., Answer]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
             judging = judge_of(request)
             if path in JUDGING and judging is None:
                 return PlainTextResponse(_ONLY_READS, 403)
             shown = partial(page, judging) if path in JUDGING else page
             question = Question(request.query_params.multi_items(), "" if judging is None else judging.person)
-            return await run_in_threadpool(
-                _answer, tracker, path, partial(_read, tracker, path, shown, question), question
-            )
+            return _answer(tracker, path, partial(_read, tracker, path, shown, question), question)
 
         return answer
 
@@ -240,11 +239,10 @@ def application(tracker: Tracker, access: Access | Team, judges: Sequence[Judgin
 
         return take
 
-    async def not_found(request: Request, error: Exception) -> Response:
-        none = ReferenceNotFoundError("there is no such page")
+    def not_found(request: Request, error: Exception) -> Response:
         judging = judge_of(request)
-        person = "" if judging is None else judging.person
-        return await run_in_threadpool(_fault, tracker, "/runs", Question([], person), none)
+        question = Question([], "" if judging is None else judging.person)
+        return _fault(tracker, "/runs", question, ReferenceNotFoundError("there is no such page"))
 
     routes = [Route(path, answering(path, page), methods=["GET"]) for path, page in PAGES.items()]
     if judges:
@@ -252,7 +250,7 @@ def application(tracker: Tracker, access: Access | Team, judges: Sequence[Judgin
         routes += [Route(path, taking(form), methods=["POST"]) for path, form in FORMS.items()]
     routes.append(Route("/static/{name}", _asset, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={404: not_found})
-    return Guard(app, access, frozenset(FORMS) if judges else frozenset())
+    return guarded(app, access, frozenset(FORMS) if judges else frozenset())
 
 
 def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Question) -> Answer:
@@ -322,40 +320,34 @@ def _kind(name: str) -> str:
     return KINDS[name.rpartition(".")[2]]
 
 
-class Guard:
-    """Lets in only people who may see the pages, and adds the headers to every response."""
+def guarded(app: ASGIApp, access: Access | Team, forms: Collection[str] = ()) -> ASGIApp:
+    """Return an application that lets in only people who may see the pages, with the headers of every response."""
 
-    def __init__(self, app: ASGIApp, access: Access | Team, forms: frozenset[str] = frozenset()) -> None:
-        self._app = app
-        self._access = access
-        self._forms = forms
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; only HTTP is supported."""
-        if scope["type"] != "http":
-            return
-
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        app = self._refusal(scope) or self._app
-        await app(scope, receive, with_headers)
+        if scope["type"] == "http":
+            await (_refusal(scope, access, forms) or app)(scope, receive, with_headers)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """Return the response that replaces a page, None if the page may be seen."""
-        hosts = Headers(scope=scope).getlist("host")
-        if len(hosts) != 1 or not self._access.is_host(hosts[0]):
-            return PlainTextResponse(f"400: {self._access.hosts_told}", 400)
-        is_form = scope["path"] in self._forms
-        if scope["method"] != ("POST" if is_form else "GET"):
-            only = "405: this address takes a form" if is_form else "405: these pages are read-only"
-            return PlainTextResponse(only, 405, {"Allow": "POST" if is_form else "GET"})
-        request = Request(scope)
-        if is_form and not _is_own(request.headers, hosts[0]):
-            return PlainTextResponse("403: only these pages may send this", 403)
-        return self._access.refusal(request, is_form=is_form)
+    return answer
+
+
+def _refusal(scope: Scope, access: Access | Team, forms: Collection[str]) -> Response | None:
+    """Return the response that replaces a page, None if the page may be seen."""
+    hosts = Headers(scope=scope).getlist("host")
+    if len(hosts) != 1 or not access.is_host(hosts[0]):
+        return PlainTextResponse(f"400: {access.hosts_told}", 400)
+    is_form = scope["path"] in forms
+    if scope["method"] != ("POST" if is_form else "GET"):
+        only = "405: this address takes a form" if is_form else "405: these pages are read-only"
+        return PlainTextResponse(only, 405, {"Allow": "POST" if is_form else "GET"})
+    request = Request(scope)
+    if is_form and not _is_own(request.headers, hosts[0]):
+        return PlainTextResponse("403: only these pages may send this", 403)
+    return access.refusal(request, is_form=is_form)
 
 
 def _is_own(headers: Headers, host: str) -> bool:
@@ -417,7 +409,7 @@ def serve(
             if browser and has_display():
                 # a connection that comes before the server runs waits for it
                 once = address + urlencode({TOKEN: access.once})
-                threading.Thread(target=_open_browser, args=(once,), daemon=True).start()
+                threading.Thread(target=webbrowser.open, args=(once,), daemon=True).start()
         threading.Thread(target=warm, args=(tracker,), daemon=True).start()
         server.run(sockets=[listening])
 
@@ -448,9 +440,3 @@ def listener(host: str, port: int, team: Team | None = None) -> socket.socket:
 def has_display() -> bool:
     """Return whether a browser would have a window to open."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-
-
-def _open_browser(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

@@ -202,9 +202,8 @@ def command_line(command: Sequence[str]) -> str:
 def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
     """Return a warning of low information that several rows of a table can share."""
     enough = warned.facts.get("enough")
-    of_labels = warned.facts.get("of_labels")
-    few = f"under {enough} {'answers that differ from the judge' if of_labels else 'nonzero differences'}"
-    warning = f"low information ({'very skewed differences' if enough is None else few})"
+    few = "very skewed differences" if enough is None else f"under {enough} nonzero differences"
+    warning = f"low information ({few})"
     return f"{warning}: {interval} may be too narrow" if interval else warning
 
 

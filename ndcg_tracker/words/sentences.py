@@ -25,13 +25,9 @@ def low_information(
 ) -> str:
     """Return a warning of low information; ``interval``: the one that may be too narrow, "" for none."""
     warned = _OF_GATE.get(decides, f"{interval} may be too narrow")
-    of_labels, of_clusters = facts.get("of_labels"), facts.get("of_clusters")
-    if of_labels and decides:
-        warned = "the gate does not trust a t bound, and no other bound applies"
+    of_clusters = facts.get("of_clusters")
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
-        if of_labels:
-            reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
         if facts.get("as_equal"):
             reason = f"the clusters that differ (of {n:,}) count as much as {n_nonzero:,} equal ones"
         narrow = f"; below {facts['enough']}, {warned}"

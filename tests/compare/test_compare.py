@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.compare.decide import (
     Attributes,
-    ComparedRuns,
     PairedResults,
     adjusted_jointly,
     compare_metrics,
@@ -30,7 +29,7 @@ from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     bootstrap_interval,
-    sign_flip_test,
+    sign_flip_p_value,
     wilcoxon_p_value,
 )
 from ndcg_tracker.statistics.many_tests import holm
@@ -38,7 +37,7 @@ from ndcg_tracker.statistics.t_test import equivalence_test, paired_t
 from ndcg_tracker.words.notes import Note, note_text
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
-SHOP, BACK = ComparedRuns(BASELINE, CANDIDATE, "shop", LABELS), ComparedRuns(CANDIDATE, BASELINE, "shop", LABELS)
+SHOP, BACK = Comparison(BASELINE, CANDIDATE, "shop", LABELS), Comparison(CANDIDATE, BASELINE, "shop", LABELS)
 
 
 def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@10", **rest: Any) -> PairedResults:
@@ -66,7 +65,7 @@ def by_device(*devices: str | None) -> Attributes:
 
 
 def compared(*metrics: PairedResults, candidate: RunRef = CANDIDATE) -> Comparison:
-    return compare_runs(ComparedRuns(BASELINE, candidate, "shop", LABELS), metrics, names)
+    return compare_runs(Comparison(BASELINE, candidate, "shop", LABELS), metrics, names)
 
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "improved"), (-1, "regressed")])
@@ -291,7 +290,7 @@ def test_the_test_and_the_interval_that_were_asked_for(weights: NDArray[np.float
     own = None if weights is None else weights[weights > 0]
     flipped = chosen(SPREAD, weights, test="permutation", ci="bootstrap")
     assert (flipped.about.test, flipped.about.ci_method) == ("permutation", "bootstrap")
-    assert flipped.p_value == flipped.p_adjusted == sign_flip_test(counts, own).p_value
+    assert flipped.p_value == flipped.p_adjusted == sign_flip_p_value(counts, own)
     assert flipped.ci == bootstrap_interval(counts, own)
     bet = chosen(SPREAD, weights, ci="betting")
     assert (bet.about.test, bet.about.ci_method, bet.ci) == ("t", "betting", betting_interval(counts, own))

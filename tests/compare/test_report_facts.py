@@ -6,6 +6,7 @@ from scipy import stats
 
 from ndcg_tracker.compare.report_facts import MOST_SLICES, at_cutoff, every_pair, slices_by
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import clustered_t
 
@@ -62,7 +63,7 @@ def test_clusters_widen_every_interval() -> None:
     (there, _) = every_pair("ab", np.array([one, other]), like)
     assert there.p_adjusted == clustered_t((other - one)[known], users[known]).p_value
     one[3] = 0.5
-    found_by = slices_by(Sample(other - one, clusters=users), {"half": ["a", "b"] * 30})
+    found_by = slices_by(Sample(other - one, clusters=users), [Slicing.of("half", ["a", "b"] * 30)])
     rows = {row.about.value: row for row in found_by["half"]}
     assert rows["b"].ci == clustered_t((other - one)[1::2], users[1::2]).ci
 
@@ -81,6 +82,6 @@ def test_attributes_that_are_identifiers_are_no_slices() -> None:
         "one": ["same"] * n,
         "half": ["ab"[number % 2] for number in range(n)],
     }
-    found = slices_by(Sample(values**2 - values), attributes)
+    found = slices_by(Sample(values**2 - values), map(Slicing.of, attributes, attributes.values()))
     assert list(found) == ["half"]
     assert {row.about.value: row.n for row in found["half"]} == {"a": 26, "b": 25}

@@ -11,6 +11,7 @@ from samples import sample_of, slices
 
 from ndcg_tracker.compare.estimate import sliced
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 from ndcg_tracker.words.notes import note_text
@@ -21,7 +22,7 @@ def test_each_slice_is_the_comparison_of_its_groups() -> None:
     baseline = rng.random(500)
     candidate = baseline + rng.normal(0.01, 0.1, 500)
     values = rng.choice(np.array(["de", "fr", "", "日本"]), 500).tolist()
-    rows = sliced(Sample(candidate - baseline, values=(baseline, candidate)), {"": values})
+    rows = sliced(Sample(candidate - baseline, values=(baseline, candidate)), [Slicing.of("", values)])
     assert sorted(row.about.value or "" for row in rows) == ["", "de", "fr", "日本"]
     assert [row.delta for row in rows] == sorted(row.delta or 0.0 for row in rows)
     for row in rows:
@@ -37,7 +38,7 @@ def test_each_slice_is_the_comparison_of_its_groups() -> None:
 
 def test_weights_and_groups_without_a_value() -> None:
     candidate, weights = np.array([0.5, 0.25, -0.5, 1.0]), np.array([1.0, 2.0, 3.0, 1.0])
-    rows = sliced(sample_of(candidate, weights=weights), {"": ["a", "a", "a", None]})
+    rows = sliced(sample_of(candidate, weights=weights), [Slicing.of("", ["a", "a", "a", None])])
     assert [(row.about.value, row.n, row.verdict) for row in rows] == [
         ("a", 3, "no_difference_detected"),
         (None, 1, "not_comparable"),

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
+from ndcg_tracker.compare.decide import PairedResults, adjusted_jointly, compare_metrics, compare_runs
 from ndcg_tracker.compare.options import Methods, TestName
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
+from ndcg_tracker.compare.results import Comparison, Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -69,7 +69,7 @@ def test_the_moved_difference_is_judged_as_delta_was(
 def test_notes_on_ties_follow_the_verdicts_of_all_candidates() -> None:
     of_pair = [
         compare_runs(
-            ComparedRuns(RunRef("a", 1), RunRef(f"b{seed}", 2 + seed), "shop", LabelSetRef(1, "")),
+            Comparison(RunRef("a", 1), RunRef(f"b{seed}", 2 + seed), "shop", LabelSetRef(1, "")),
             [paired(t, ties, seed)],
             lambda ids: [str(number) for number in ids.tolist()],
         )

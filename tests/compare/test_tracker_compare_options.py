@@ -13,7 +13,7 @@ from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     bootstrap_interval,
-    sign_flip_test,
+    sign_flip_p_value,
     wilcoxon_p_value,
 )
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
@@ -53,7 +53,7 @@ def test_methods_may_be_chosen(tracker: nt.Tracker) -> None:
     assert plain["betting_ci"] is None
     found = tracker.compare("old", "new", test="permutation", ci="bootstrap", equivalence=0.5).to_dict()["metrics"][0]
     assert (found["test"], found["ci_method"]) == ("permutation", "bootstrap")
-    assert found["p_value"] == sign_flip_test(delta).p_value
+    assert found["p_value"] == sign_flip_p_value(delta)
     assert found["ci"] == list(bootstrap_interval(delta) or ())
     assert found["equivalence"] == as_object(equivalence_test(paired_t(delta), 0.5))
     found = tracker.compare("old", "new", test="wilcoxon", ci="betting").to_dict()["metrics"][0]

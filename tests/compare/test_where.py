@@ -26,7 +26,7 @@ def world(rng: np.random.Generator, noise: str, fault: float, n: int = 1000) -> 
     codes = rng.integers(0, 10, (len(ATTRIBUTES), n))
     attribute, value = int(rng.integers(len(ATTRIBUTES))), int(rng.integers(10))
     delta = NOISE[noise](rng, n) - fault * (codes[attribute] == value)
-    slicings = [Slicing(name, [str(code) for code in of]) for name, of in zip(ATTRIBUTES, codes.tolist(), strict=True)]
+    slicings = [Slicing.of(name, list(map(str, of))) for name, of in zip(ATTRIBUTES, codes.tolist(), strict=True)]
     return Sample(delta), slicings, (ATTRIBUTES[attribute], str(value))
 
 
@@ -50,7 +50,7 @@ def test_slices_that_moved_with_another_are_folded_and_opposite_ones_are_not_fou
     locale = rng.choice(["ja", "de", "fr"], 900)
     market = np.where(locale == "ja", "jp", np.where(rng.random(900) < 0.5, "eu", "us"))
     delta = rng.normal(0.0, 0.1, 900) - 0.5 * (locale == "ja") - 0.2 * (market == "us")
-    by = [Slicing("locale", locale.tolist()), Slicing("market", market.tolist())]
+    by = [Slicing.of("locale", locale.tolist()), Slicing.of("market", market.tolist())]
     found, aparts = where(Sample(delta), by)
     assert [(row.about.key, row.about.apart and row.about.apart.also) for row in found.found] == [
         (("locale", "ja"), (("market", "jp"),)),
@@ -64,16 +64,16 @@ def test_slices_that_moved_with_another_are_folded_and_opposite_ones_are_not_fou
 def test_a_few_groups_that_are_all_equal_do_not_stand_out() -> None:
     delta = np.where(np.arange(400) % 10 == 0, -0.5, 0.0)
     delta[:20] = 0.0
-    assert named(Sample(delta), [Slicing("kind", ["new"] * 20 + ["old"] * 380)]) == []
+    assert named(Sample(delta), [Slicing.of("kind", ["new"] * 20 + ["old"] * 380)]) == []
     every = np.where(np.arange(400) < 20, -0.5, 0.0)
-    assert named(Sample(every), [Slicing("kind", ["new"] * 20 + ["old"] * 380)]) == [("kind", "new")]
+    assert named(Sample(every), [Slicing.of("kind", ["new"] * 20 + ["old"] * 380)]) == [("kind", "new")]
 
 
 def test_weights_and_clusters_count_as_in_the_comparison_itself() -> None:
     rng = np.random.default_rng(3)
     locale = ["ja" if number % 5 == 0 else "de" for number in range(300)]
     delta = rng.normal(0.0, 0.1, 300) - 0.3 * np.array([of == "ja" for of in locale])
-    by = [Slicing("locale", locale)]
+    by = [Slicing.of("locale", locale)]
     (_, plain), (_, ones), (_, alone) = (
         where(sample, by)
         for sample in (
@@ -88,7 +88,7 @@ def test_weights_and_clusters_count_as_in_the_comparison_itself() -> None:
         assert np.log(same.p_value or 0.0) == pytest.approx(np.log(ja.p_value or 0.0), rel=0.05)
     users = np.arange(300) // 15
     shaky = rng.normal(0.0, 0.1, 300) - 0.3 * np.isin(users, (0, 9))
-    of_users = [Slicing("locale", ["ja" if user % 5 == 0 else "de" for user in users.tolist()])]
+    of_users = [Slicing.of("locale", ["ja" if user % 5 == 0 else "de" for user in users.tolist()])]
     assert named(Sample(shaky), of_users) == [("locale", "ja")]  # one user of ja lost
     assert named(Sample(shaky, clusters=users), of_users) == []
 
@@ -98,7 +98,7 @@ def test_repeats_of_both_arms_count() -> None:
     hit = np.arange(200) < 40
     old, new = (rng.normal(0.5, 0.1, (3, 200)) - fault * hit for fault in (0.0, 0.2))
     sample = Sample(new.mean(axis=0) - old.mean(axis=0), repeats=(old, new))
-    assert named(sample, [Slicing("locale", ["ja" if of else "de" for of in hit.tolist()])]) == [("locale", "ja")]
+    assert named(sample, [Slicing.of("locale", ["ja" if of else "de" for of in hit.tolist()])]) == [("locale", "ja")]
 
 
 @pytest.fixture

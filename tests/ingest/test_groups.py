@@ -232,7 +232,7 @@ def test_a_file_that_says_nothing_of_its_groups() -> None:
         ('{"group": "r"', "not valid JSON (Expecting ',' delimiter, column 14); write one object per line"),
         ('{"group": "r", "a": NaN}', "NaN is not a JSON number; use a finite number, or null for none"),
         ('{"group": "r", "a": 1, "a": 2}', "key 'a' is there twice; keep one of the two"),
-        ("[" * 100_000, "JSON nested too deeply; write one flat object per line"),
+        ("[" * 100_000, "JSON nested too deeply; write one object per line"),
         ('{"group": "r", "a": [1]}', "'a' is an array; attributes are text or numbers"),
         ('{"group": "r", "a": {}}', "'a' is an object; attributes are text or numbers"),
         ('{"group": "r", "a": 1e999}', "'a' is inf; use a finite number, or null for none"),

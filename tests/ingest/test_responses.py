@@ -189,8 +189,10 @@ def test_what_is_wrong_is_said_with_its_line_and_path(kind: str) -> None:
 
 
 def test_what_is_not_asked_for_is_not_looked_at() -> None:
-    odd = '{"query_id": "q", "x": 1, "x": NaN, "results": [{"id": "a", "score": 1, "tag": 1, "tag": [2]}]}\n'
+    odd = '{"query_id": "q", "x": NaN, "results": [{"id": "a", "score": 1, "tag": [2]}]}\n'
     assert run(odd, **PATHS) == [("q", "a", 1.0)]
+    twice = odd.replace("[2]", '2, "tag": 1')
+    assert run(twice, **PATHS) == "1: key 'tag' is there twice; keep one of the two"
 
 
 def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:

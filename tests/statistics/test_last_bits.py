@@ -12,7 +12,7 @@ from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     betting_p_value,
     bootstrap_interval,
-    sign_flip_test,
+    sign_flip_p_value,
     wilcoxon_p_value,
 )
 from ndcg_tracker.statistics.many_tests import largest_t
@@ -38,7 +38,7 @@ def moved(delta: Floats, seed: int) -> Floats:
 
 def numbers_of(delta: Floats, weights: Floats) -> list[float | None]:
     found: list[float | None] = [*betting_interval(delta), *betting_interval(delta, weights), betting_p_value(delta)]
-    found += [sign_flip_test(delta, of).p_value for of in (None, weights)]
+    found += [sign_flip_p_value(delta, of) for of in (None, weights)]
     for interval in (bootstrap_interval(delta), bootstrap_interval(delta, weights)):
         found += [None, None] if interval is None else interval
     found += [wilcoxon_p_value(delta)]

@@ -104,7 +104,10 @@ class Delimited(LineFormat):
             while text:
                 line, _, text = text.partition(b"\n")
                 if line.strip(b" "):
-                    self._take_header(_header(line, self._delimiter), NoPlaces().whole)
+                    try:
+                        self._take_header(_cells(line, self._delimiter, _no_next_line), NoPlaces().whole)
+                    except WrongValueError as error:
+                        raise DoubtfulError(str(error)) from None
                     return chain([text], blocks)
         raise DoubtfulError("no header")
 
@@ -124,8 +127,8 @@ class Delimited(LineFormat):
             marks = {"\t": "tabs"}.get(other, repr(other))
             what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
             raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
-        self._places = columns.positions(names, self._wanted, refused)
-        self._names = {role: names[place] for role, place in self._places.items()}
+        self._names = columns.names(names, self._wanted, refused)
+        self._places = {role: names.index(name) for role, name in self._names.items()}
         self._n_cells = len(header)
 
     def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:
@@ -182,16 +185,8 @@ def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterato
         yield first_line, cells
 
 
-def _header(line: bytes, delimiter: bytes) -> list[bytes]:
-    """Return the cells of a header that ends with its line."""
-
-    def no_next_line() -> bytes:
-        raise WrongValueError("a header of several lines")
-
-    try:
-        return _cells(line, delimiter, no_next_line)
-    except ValueError as error:
-        raise DoubtfulError(str(error)) from None
+def _no_next_line() -> bytes:
+    raise DoubtfulError("a header of several lines")
 
 
 def _cells(line: bytes, delimiter: bytes, next_line: Callable[[], bytes]) -> list[bytes]:

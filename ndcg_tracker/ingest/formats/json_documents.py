@@ -15,7 +15,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.extensions import READERS, loaded
-from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import ItemPlaces, Places, WrongValueError
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -403,13 +403,8 @@ def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
 
 
 def _from_text(value: object) -> object:
-    """Return a rating as OpenSearch writes it, which is a number as text; anything else is unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return number(value.encode())
-    except (ValueError, UnicodeEncodeError):
-        return value
+    """Return a rating as OpenSearch writes it, as text, so that it is read as a number; anything else is unchanged."""
+    return value.encode(errors="replace") if isinstance(value, str) else value
 
 
 # Lists to rows

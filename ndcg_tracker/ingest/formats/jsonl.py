@@ -13,7 +13,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError
 from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, Columns, Refused, Wanted
 from ndcg_tracker.ingest.group_blocks import LineFormat
-from ndcg_tracker.ingest.plain import gathered, json_integer, kind_of, unfolded, warn_of_fractions
+from ndcg_tracker.ingest.plain import gathered, json_integer, json_of, keys_once, kind_of, unfolded, warn_of_fractions
 from ndcg_tracker.ingest.rows import COLUMN_OF, Rows, in_asked_order
 from ndcg_tracker.ingest.source import Lines
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -216,25 +216,9 @@ def json_record(line: bytes) -> dict[str, Any]:
     >>> json_record(b'{"group": "007", "weight": 2}')
     {'group': '007', 'weight': 2}
     """
-    try:
-        record = _DECODER.decode(line.decode())
-    except json.JSONDecodeError as error:
-        raise WrongValueError(
-            f"not valid JSON ({error.msg}, column {error.colno})", advice="write one object per line"
-        ) from None
-    except RecursionError:
-        raise WrongValueError("JSON nested too deeply", advice="write one flat object per line") from None
+    record: Any = json_of(line, _DECODER, "write one object per line")
     if not isinstance(record, dict):
         raise WrongValueError("not a JSON object", advice="write one {...} per line")
-    return record
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise WrongValueError(f"key {shown(twice)} is there twice", advice="keep one of the two")
     return record
 
 
@@ -245,4 +229,4 @@ def _refused_constant(text: str) -> float:
 
 
 _SIMPLE = json.JSONDecoder(parse_int=json_integer, parse_constant=_refused_constant)
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer, parse_constant=_refused_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=keys_once, parse_int=json_integer, parse_constant=_refused_constant)

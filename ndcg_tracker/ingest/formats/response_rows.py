@@ -175,7 +175,6 @@ def _of_document(responses: Responses, document: object, *, is_file: bool) -> It
         for group, held in document.items():
             yield "", partial(responses.of_list, held, group, f"group {shown(group)}: ")
     elif isinstance(document, dict) and responses.are_by_group(document):
-        responses.are_of(document)
         for place, (group, response) in enumerate(document.items()):
             yield "", partial(responses.found, response, place, f"group {shown(str(group))}: ")
     else:

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ndcg_tracker.ingest.cells import WrongValueError
-from ndcg_tracker.ingest.plain import json_integer
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.ingest.plain import json_integer, json_of, keys_once
 
 Steps = tuple[str, ...]
 
@@ -158,8 +156,6 @@ def value_at(value: object, steps: Steps) -> object:
     """Return the value under some keys (in an array, places from 0), or the mark ``NOTHING`` if there is none."""
     for step in steps:
         if isinstance(value, dict):
-            if type(value) is _Doubled and step in value.doubled:
-                raise WrongValueError(f"key {shown(step)} is there twice", advice="keep one of the two")
             value = value.get(step, NOTHING)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
@@ -168,34 +164,12 @@ def value_at(value: object, steps: Steps) -> object:
     return value
 
 
-class _Doubled(dict[str, Any]):
-    """A JSON object with duplicate keys: refused only if one of these keys is needed."""
-
-    doubled: frozenset[str]
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) == len(pairs):
-        return record
-    doubled = _Doubled(record)
-    names = [name for name, _ in pairs]
-    doubled.doubled = frozenset(name for name in names if names.count(name) > 1)
-    return doubled
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer)
+_DECODER = json.JSONDecoder(object_pairs_hook=keys_once, parse_int=json_integer)
 
 
 def json_response(line: bytes) -> Any:
-    """Return the JSON value in a line of UTF-8 (WrongValueError for none)."""
-    try:
-        return _DECODER.decode(line.decode())
-    except json.JSONDecodeError as error:
-        advice = "write one response per line"
-        raise WrongValueError(f"not valid JSON ({error.msg}, column {error.colno})", advice=advice) from None
-    except RecursionError:
-        raise WrongValueError("JSON nested too deeply", advice="write one response per line") from None
+    """Return the JSON value in a line of UTF-8 (WrongValueError for none, and for a key that is there twice)."""
+    return json_of(line, _DECODER, "write one response per line")
 
 
 def found_nothing(held: object) -> bool:

@@ -6,7 +6,7 @@ label: ``hits.hits``, ``document.id``, ``results.0``. For the tools in ``SHAPES`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,9 +44,8 @@ from ndcg_tracker.ingest.formats.response_shapes import (
     value_at,
 )
 from ndcg_tracker.ingest.plain import kind_of, warn_of_fractions
-from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
-from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.ranking import BY_INPUT
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
@@ -203,20 +202,20 @@ class Responses:
         with Source(group.removeprefix(OF_A_FILE)) as source:
             return [line.decode().partition("\t")[0].strip() for _, line in source.lines() if line.strip()]
 
-    def are_of(self, groups: Iterable[Any]) -> None:
-        """Set the ids of the groups, in the order of their responses."""
-        self.ids = list(groups)
-
-    def are_by_group(self, document: object) -> bool:
-        """Return whether a document has a response per query under its id, and the id is nowhere else."""
-        return self._columns.asked("group", (), self._wanted) is None and is_by_group(document, self._columns.items)
-
-    def _name_of_ids(self) -> str:
-        return shown_name(str(self._columns.asked("group", (), self._wanted)).removeprefix(OF_A_FILE))
+    def are_by_group(self, document: Mapping[str, object]) -> bool:
+        """Return whether a document has a response per query under its id, which is nowhere else."""
+        given = self._columns.asked("group", (), self._wanted)
+        if given is None and is_by_group(document, self._columns.items):
+            self.ids = list(document)
+            return True
+        return False
 
     def are_lists(self, document: Mapping[str, object]) -> bool:
         """Return whether a document is a list per group, and not one response."""
         return not self._columns.items and known_shape(document) is None and is_lists(document, self._columns)
+
+    def _name_of_ids(self) -> str:
+        return shown_name(str(self._columns.asked("group", (), self._wanted)).removeprefix(OF_A_FILE))
 
     @property
     def if_twice(self) -> str:
@@ -227,17 +226,12 @@ class Responses:
         """Return the rows of responses with scores in the order that was asked for; ranks may contradict scores."""
         columns = self._columns
         rows = replace(in_asked_order(rows, columns, self._names), tie_order=BY_INPUT)
-        if rows.ranks is not None:
-            return replace(rows, deciding="lists") if rows.in_order else rows
         is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # these were not written by a search
-        if is_of_pairs and columns.score is None and rows.scores is not None and _all_rise(rows):
+        if is_of_pairs and columns.score is None and _all_rise(rows):
             what = "in every list of ids and numbers the numbers rise, so they may be distances"
             advice = f"if the lowest is the best, give {argument('score', '-1')}; if not, {argument('score', '1')}"
             raise WrongValueError(what, advice=advice)
-        if rows.scores is None or rows.in_order or is_of_pairs:
-            return rows
-        deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
-        return replace(rows, ranks=places_in(rows.merged().span_lengths).astype(np.int32), deciding=deciding)
+        return in_order_of_lists(rows, columns, are_found=not is_of_pairs)
 
     def found(self, response: object, place: int = 0, path: str = "") -> Found:
         """Return the results of a response.
@@ -326,7 +320,10 @@ class Responses:
             raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
         group = None if self.ids is not None else self._group_steps(record, shape, path)
         if columns.items is None and known is not None and known[1] != known[0].items:
-            self._refuse_several(list(dict.fromkeys(path for _, path in known_shapes(record))))
+            paths = list(dict.fromkeys(path for _, path in known_shapes(record)))
+            if len(paths) > 1:  # the responses of several searches
+                what = f"there are several lists: {in_a_row(list(map(shown, paths[:_MOST_LISTED])))}"
+                raise WrongValueError(what, advice=f"name one, such as {argument('items', paths[0])}")
         weight = columns.given("weight") or (
             "weight" if "weight" in record and "weight" in self._wanted.roles else None
         )
@@ -336,13 +333,6 @@ class Responses:
             None if weight is None else steps_of(record, weight),
             shape,
         )
-
-    @staticmethod
-    def _refuse_several(paths: list[str]) -> None:
-        """Refuse a record with the responses of several searches: the caller has to choose one."""
-        if len(paths) > 1:
-            what = f"there are several lists: {in_a_row(list(map(shown, paths[:_MOST_LISTED])))}"
-            raise WrongValueError(what, advice=f"name one, such as {argument('items', paths[0])}")
 
     def _group_steps(self, record: dict[str, Any], shape: Shape | None, path: str) -> Steps:
         given = self._columns.asked("group", record, self._wanted)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Option, Positional, Replace
 from ndcg_tracker.errors import InputError, MetricError, argument
-from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.tracking import (
     RANKING,
+    TrackingUri,
     link_tags,
     live_run,
     mlflow_client,
@@ -22,7 +22,6 @@ from ndcg_tracker.integrations.mlflow.tracking import (
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.rules import refuse
-from ndcg_tracker.runs.ingest import RunDetails
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -32,6 +31,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.runs.ingest import IngestResult
 
+MlflowRun = Annotated[str, Positional("Id of the MLflow run, or its name with --experiment.", metavar="ID")]
+_WHERE = "the one it was evaluated under"
+PulledDataset = Annotated[str | None, Option("The dataset to store it in.", default=_WHERE)]
+PulledName = Annotated[str | None, Option("Name of the run.", default=_WHERE)]
+OfExperiment = Annotated[str | None, Option("The MLflow experiment to find the name in.")]
 _COLUMNS = ("group", "item", "score", "label")
 
 
@@ -46,13 +50,13 @@ class PulledRun:
 
 def pull(
     tracker: Tracker,
-    run_id: str,
+    run_id: MlflowRun,
     *,
-    dataset: str | None = None,
-    name: str | None = None,
-    replace: bool = False,
-    tracking_uri: str | None = None,
-    experiment: str | None = None,
+    dataset: PulledDataset = None,
+    name: PulledName = None,
+    replace: Replace = False,
+    tracking_uri: TrackingUri = None,
+    experiment: OfExperiment = None,
 ) -> list[PulledRun]:
     """Store the run whose items an MLflow run has as ``ndcg_ranking.parquet`` (several, if they have prefixes).
 
@@ -124,6 +128,9 @@ def _stored(
     name: str | None,
     replace: bool,
 ) -> PulledRun:
+    from ndcg_tracker.ingest.reading import read_run
+    from ndcg_tracker.runs.ingest import RunDetails
+
     prefix = path.name.removesuffix(RANKING)
     called = f"{path.name} of MLflow run {source.info.run_id}"
     facts = _facts(path, called)

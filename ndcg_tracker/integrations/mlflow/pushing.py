@@ -4,32 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, Option, Run
 from ndcg_tracker.integrations.mlflow.tracking import (
     PREFIX_TAG,
     RUN_ID_TAG,
     TAG,
+    TrackingUri,
     experiment_named,
     is_key,
     live_run,
     mlflow_client,
-    named_means,
     record,
     set_parameters,
     set_tags,
     shown_uri,
 )
-from ndcg_tracker.integrations.stored_run import REPORT, report_page, run_identity, stored_run
+from ndcg_tracker.integrations.stored_run import REPORT, ReportBaseline, report_page, run_identity, stored_run
 from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Run
+    from mlflow.entities import Run as MlflowRun
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.storage.records import RunRecord
 
+Experiment = Annotated[
+    str | None, Option("The MLflow experiment, created if missing.", default="$MLFLOW_EXPERIMENT_NAME, else Default")
+]
 SOURCE = "ndcg-track push mlflow"
 
 
@@ -49,12 +53,12 @@ class PushedRun:
 
 def push(
     tracker: Tracker,
-    reference: str,
+    reference: Run,
     *,
-    dataset: str | None = None,
-    tracking_uri: str | None = None,
-    experiment: str | None = None,
-    baseline: str | None = None,
+    dataset: AnyDataset = None,
+    tracking_uri: TrackingUri = None,
+    experiment: Experiment = None,
+    baseline: ReportBaseline = None,
 ) -> PushedRun:
     """Create or update the MLflow run of a stored run: means, parameters, tags and tables.
 
@@ -90,14 +94,13 @@ def push(
         if target.info.status == "RUNNING" and target.data.tags.get("mlflow.source.name") == SOURCE:
             client.set_terminated(target.info.run_id)
         name = client.get_experiment(target.info.experiment_id).name
-    means = named_means(stored, prefix)
-    notes += why_not
-    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
+    notes += [*why_not, *stored.notes()]
+    means = stored.named_means(prefix)
     uri, run_id = shown_uri(uri), target.info.run_id
     return PushedRun(run.name, run.dataset, outcome, run_id, name, uri, len(means), in_words(notes))
 
 
-def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
+def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> MlflowRun | None:
     """Return the MLflow run that a run came from, if it exists, and is in the experiment if one is given."""
     run_id = run.tags.get(RUN_ID_TAG)
     linked = None if run_id is None else live_run(client, str(run_id))
@@ -106,7 +109,7 @@ def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run
     return linked if client.get_experiment(linked.info.experiment_id).name == experiment else None
 
 
-def _pushed_before(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
+def _pushed_before(client: MlflowClient, run: RunRecord, experiment: str | None) -> MlflowRun | None:
     there = client.get_experiment_by_name(experiment_named(client, experiment))
     if there is None:
         return None

@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import ItemMove, LabelSetRef, RunRef, Verdict
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import LabelDetail, LabelLists
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import GroupTexts
 
@@ -44,11 +44,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedItem:
-    """One item of a group with what happened to it; ``grade_baseline``: its grade in the labels of the baseline."""
+    """One item of a group with what happened to it; ``grade_baseline``: its grade in the labels of the baseline.
+
+    ``detail``: what is known of its label besides the grade, None for nothing.
+    """
 
     move: ItemMove
     kind: Kind
     grade_baseline: float | None
+    detail: LabelDetail | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,17 +331,15 @@ def slice_totals(by: Slicing, delta: Floats, shares: Floats) -> tuple[SliceTotal
     Parameters: ``by``: a value for each group. ``delta``, ``shares``: float64, shape (n_groups,), the difference of
     each group, and its part of the mean.
 
-    >>> by = Slicing("device", ["tv", "phone", "tv"])
+    >>> by = Slicing.of("device", ["tv", "phone", "tv"])
     >>> [(row.value, row.contribution) for row in slice_totals(by, np.array([0.5, -0.5, 0.0]), np.full(3, 0.25))]
     [('phone', -0.125), ('tv', 0.125)]
     """
-    numbers: dict[str | None, int] = {}
-    codes = np.array([numbers.setdefault(value, len(numbers)) for value in by.values], dtype=np.int64)
-    counts, changes = _sums(codes, delta * shares, len(numbers))
-    _, of_mean = _sums(codes, shares, len(numbers))
+    counts, changes = _sums(by.codes, delta * shares, len(by.names))
+    _, of_mean = _sums(by.codes, shares, len(by.names))
     rows = [
         SliceTotal(by.attribute, value, n, change / share if share else 0.0, change)
-        for value, n, change, share in zip(numbers, counts, changes, of_mean, strict=True)
+        for value, n, change, share in zip(by.names, counts, changes, of_mean, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: (row.contribution, row.value is None, row.value or "")))
 

@@ -160,12 +160,8 @@ def show_policies(
         shown = [policy for policy in tracker.policies(dataset) if name in (None, policy.alias)]
     if name is not None and not shown:
         raise no_policy(name, dataset)
-    rows = [
-        (of.alias, of.dataset, of.rules, of.set_by, of.set_at_utc)
-        if format == "json"
-        else (of.alias, of.dataset, rules_words(of.rules), short_name(of.set_by), of.set_at_utc)
-        for of in shown
-    ]
+    told, name_of = (dict, str) if format == "json" else (rules_words, short_name)
+    rows = [(of.alias, of.dataset, told(of.rules), name_of(of.set_by), of.set_at_utc) for of in shown]
     options.show_rows(format, read_by_people("alias", "dataset", "rules", "set_by", "set_at_utc"), rows)
 
 

@@ -77,17 +77,11 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     return Gated(
         comparison,
         decision,
-        basis.number,
-        learned_margin=basis.learned,
+        basis,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         ties_could_change_decision=is_open,
         regressed_slices=fallen,
-        judge_alone=basis.judge_alone,
-        look=basis.look,
-        policy=basis.policy,
-        restarted=basis.restarted,
-        outside=basis.outside,
     )
 
 
@@ -159,9 +153,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules:
         )
     refuse("gate", {"max_harm": rules.max_harm, "weights": results.weights is not None})
     found = decide(gains, rules, levels)
-    return with_parts(
-        found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by.values))), levels
-    )
+    return with_parts(found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by))), levels)
 
 
 def with_parts(decision: Decision, gains: AnySample, each: Slices, levels: Levels) -> Decision:
@@ -192,7 +184,7 @@ def _fallen_slices(facts: GateFacts) -> tuple[Part, ...]:
     each = [
         (slicing.attribute, value, sample)
         for slicing in facts.slicings
-        for value, sample in results.sample.gains.slices(results.counted(slicing.values))
+        for value, sample in results.sample.gains.slices(results.counted(slicing))
         if value is not None
     ]
     parts = regressed("", [(value, sample) for _, value, sample in each])

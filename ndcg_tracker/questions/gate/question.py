@@ -216,22 +216,16 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
     """
     if metric.limits is None:
         return
-    widest = metric.limits[1] - metric.limits[0]
-    for name, margin in margins.items():
-        if margin is not None and widest <= margin < math.inf:
+    low, high = metric.limits
+    given: list[tuple[str, object, float | None, object]] = [(name, of, of, 0.01) for name, of in margins.items()]
+    given.append(("max_harm", harm, None if harm is None else harm.loss, ".3:2%"))
+    for name, of, drop, example in given:
+        if drop is not None and high - low <= drop < math.inf:
             raise InputError(
-                f"{argument(name, margin)} allows every drop: values lie between {metric.limits[0]:g} and "
-                f"{metric.limits[1]:g}",
+                f"{argument(name, of)} allows every drop: values lie between {low:g} and {high:g}",
                 where=metric.requested_as,
-                advice=f"give it in absolute points, such as {argument(name, 0.01)}",
+                advice=f"give it in absolute points, such as {argument(name, example)}",
             )
-    if harm is not None and harm.loss >= widest:
-        raise InputError(
-            f"{argument('max_harm', harm)} allows every drop: values lie between {metric.limits[0]:g} and "
-            f"{metric.limits[1]:g}",
-            where=metric.requested_as,
-            advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
-        )
 
 
 @dataclass(frozen=True, slots=True)

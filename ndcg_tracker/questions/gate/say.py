@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,9 +89,9 @@ _DECISION_KEYS = paths(
     "margin_needed=ways.margin direction limits"
 )
 _GATE_KEYS = paths(
-    "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone decided_before look drawn_look=decision.drawn_look "
-    "policy outside"
+    "learned_margin=basis.learned ties_could_change_decision regressed_slices drift decision_id "
+    "decision_number=basis.number acknowledged=acknowledgement judge_alone=basis.judge_alone decided_before "
+    "look=basis.look drawn_look=decision.drawn_look policy=basis.policy outside=basis.outside"
 )
 _PROPERTIES = paths(
     "decision scope margin delta n max_harm decision_id acknowledged_by=acknowledged.by "
@@ -172,21 +172,21 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
 
 def screen_lines(gated: Gated) -> list[Line]:
     """Return the lines below the verdict: delta, why, what fell or what to do, warnings, and where it is recorded."""
-    comparison, decision = gated.comparison, gated.decision
+    comparison, decision, basis = gated.comparison, gated.decision, gated.basis
     lines = [Line("  ", delta_words(decision))]
     lines += [Line("  why: ", why)] if (why := why_words(decision)) else []
     lines += [*_fallen(gated), *_worst_loss(gated)] if decision.decision == "pass" else []
     lines += do_lines(decision, _grading(gated), comparison)
     zero = [note for note in comparison.notes if note.kind == "unjudged_zero"]
     lines += [Line("  rests on: ", sentence(note)) for note in zero]
-    if gated.judge_alone and decision.barred is None:
-        lines.append(Line("  rests on: ", f"{judge_words(gated.judge_alone)} alone, whose labels nobody has checked"))
+    if basis.judge_alone and decision.barred is None:
+        lines.append(Line("  rests on: ", f"{judge_words(basis.judge_alone)} alone, whose labels nobody has checked"))
     lines += [Line("  ", favour) for favour in favours(comparison)]
     lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
     notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
     lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
-    if gated.look is not None and gated.policy is not None:
-        words = look_words(gated.look, f"its owner restarts it with: {reset_command(gated.policy)}")
+    if basis.look is not None and basis.policy is not None:
+        words = look_words(basis.look, f"its owner restarts it with: {reset_command(basis.policy)}")
         lines.append(Line("  look ", words))
     return [*lines, Line("  ", recorded_as(gated))]
 
@@ -275,7 +275,7 @@ def _few_words(decision: Decision) -> str:
     if low is None:
         return ""
     facts: Mapping[str, Any] = low.facts
-    if low.kind == "low_information" and facts.get("n_nonzero") is not None and not facts.get("of_labels"):
+    if low.kind == "low_information" and facts.get("n_nonzero") is not None:
         who = "clusters" if facts.get("of_clusters") else units("query")
         of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
         few = f"only {facts['n_nonzero']:,}{of} {who} differ"
@@ -429,14 +429,14 @@ def _of_slices(decision: Decision) -> str:
         clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} {units('query')}, so none was judged")
     fails, is_open = ([part for part in judged if part.status == status] for status in ("fails", "open"))
     if fails:
-        bounds = ", ".join(
-            f"{_slice_name(part)} ({sides.most} {part.upper if sides.is_higher else part.lower:.4g} with "
-            f"{percent_of(1 - (part.alpha or 0.0))} confidence)"
-            for part in fails[:SLICES_NAMED]
-        )
-        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {bounds}{_more(fails)}")
+
+        def bound(part: Part) -> str:
+            most = f"{sides.most} {part.upper if sides.is_higher else part.lower:.4g}"
+            return f"{_slice_name(part)} ({most} with {percent_of(1 - (part.alpha or 0.0))} confidence)"
+
+        clauses.append(f"{sides.worse} {sides.allowed(rules.part_margin)}: {_listed(fails, bound)}")
     if is_open:
-        named = ", ".join(map(_slice_name, is_open[:SLICES_NAMED])) + _more(is_open)
+        named = _listed(is_open, _slice_name)
         clauses.append(f"not shown to be {sides.better} {sides.allowed(rules.part_margin)}: {named}")
     fallen = [part for part in slices if part.p_adjusted is not None]
     if fallen:
@@ -450,8 +450,10 @@ def _slice_name(part: Part) -> str:
     return f"{part.attribute}={shown(part.value)}" if part.value is not None else f"no {part.attribute}"
 
 
-def _more(rows: Sequence[object]) -> str:
-    return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
+def _listed(parts: Sequence[Part], named: Callable[[Part], str]) -> str:
+    """Return the names of the first parts, and how many more there are."""
+    more = f" and {len(parts) - SLICES_NAMED} more" if len(parts) > SLICES_NAMED else ""
+    return ", ".join(map(named, parts[:SLICES_NAMED])) + more
 
 
 def harm_words(decision: Decision) -> str:
@@ -466,31 +468,21 @@ def harm_words(decision: Decision) -> str:
         else f"of {units('query')} like these lose"
     )
     lose += f" more than {limit.loss:g}"
-    whole, slices = parts[0], parts[1:]
+    whole, harmed = parts[0], [part for part in parts[1:] if part.status == "fails"]
     if whole.status == "within":
         level = percent_of(decision.pass_level or PASS_LEVEL)
-        clauses = [f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"]
+        words = f"with {level} confidence, at most {share} {lose}: {_counts(whole)} do"
     elif whole.status == "fails":
         level = percent_of(1 - (whole.alpha or 0.0))
-        told = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
-        clauses = [f"{told}, and only {share} may: {_counts(whole)} do"]
+        least = f"with {level} confidence, at least {(whole.lower or 0.0) * 100:.2g}% {lose}"
+        words = f"{least}, and only {share} may: {_counts(whole)} do"
     else:
         most = f"{(whole.upper or 0.0) * 100:.2g}%"
-        clauses = [f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"]
-    who = "clusters" if of_clusters else units("query")
-    for status, words in (
-        ("fails", f"but more than {share} of the {who} {{}} do"),
-        ("open", f"not shown for {who} {{}}"),
-    ):
-        rows = [part for part in slices if part.status == status and (status == "fails" or part.blocks)]
-        named = [
-            f"{'without' if part.value is None else 'with'} {part.attribute}"
-            f"{'' if part.value is None else f'={shown(part.value)}'} ({_counts(part)})"
-            for part in rows[:SLICES_NAMED]
-        ]
-        more = f" and {len(rows) - SLICES_NAMED} other slices" if len(rows) > SLICES_NAMED else ""
-        clauses += [words.format(", ".join(named) + more)] if rows else []
-    return "; ".join(clauses)
+        words = f"not shown that at most {share} {lose}: {_counts(whole)} do, so up to {most} may"
+    if not harmed:
+        return words
+    named = _listed(harmed, lambda part: f"with {_slice_name(part)} ({_counts(part)})")
+    return f"{words}; but more than {share} of the {'clusters' if of_clusters else units('query')} {named} do"
 
 
 def _counts(part: Part) -> str:
@@ -529,10 +521,10 @@ def slice_tables(decision: Decision) -> list[Table]:
 
 def recorded_reason(gated: Gated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
-    why, learned, clusters = reason(gated.decision), gated.learned_margin, gated.metric.about.clusters
+    why, learned, clusters = reason(gated.decision), gated.basis.learned, gated.metric.about.clusters
     why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
-    why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
-    why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
+    why += f" (policy of @{gated.basis.policy.alias})" if gated.basis.policy is not None else ""
+    why += f" (outside the policy of @{gated.basis.outside})" if gated.basis.outside else ""
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
@@ -551,16 +543,16 @@ def to_decide(decision: Decision) -> str:
 def verdict_words(gated: Gated) -> str:
     """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
     word, decision = gated.decision.decision.upper(), gated.decision
-    if gated.outside:
-        return f"{word} outside the policy of @{gated.outside}"
-    if gated.policy is None or word != "PASS":
+    if gated.basis.outside:
+        return f"{word} outside the policy of @{gated.basis.outside}"
+    if gated.basis.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
     of = decision.rules
     rules += [] if of.max_harm is None else [f"max harm {of.max_harm}"]
     rules += [] if of.by is None else [f"{of.part_margin:g} of each {of.by}"]
     rules += [f"{check.name} {check.limit}" for check in decision.limits]
-    return f"PASS at {', '.join(rules)} (policy of @{gated.policy.alias})"
+    return f"PASS at {', '.join(rules)} (policy of @{gated.basis.policy.alias})"
 
 
 def _finding(gated: Gated) -> str:
@@ -569,7 +561,7 @@ def _finding(gated: Gated) -> str:
     text = SENTENCES[decision.decision].format(
         comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
-    learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
+    learned = "" if gated.basis.learned is None else f", learned from {len(gated.basis.learned.runs)} repeats"
     rules = f"({gated.metric.metric}, margin {shown_margin(decision.margin)}{learned})"
     return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
@@ -589,7 +581,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("margin", _margin(gated)),
         *(
             []
-            if gated.learned_margin is None
+            if gated.basis.learned is None
             else [("bounds", f"cover other {units()} and another training of each run")]
         ),
         (units(), groups),
@@ -602,21 +594,21 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    policy = gated.policy
+    policy = gated.basis.policy
     if policy is not None:
         rules = rules_words(policy.rules)
         pairs.append(
             ("policy", f"@{policy.alias}: {rules}; set by {short_name(policy.set_by)} at {minute(policy.set_at_utc)}")
         )
-    if policy is not None and gated.restarted is not None:
-        of = gated.restarted
+    if policy is not None and gated.basis.restarted is not None:
+        of = gated.basis.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
     if 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
         level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
         pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
-    pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
+    pairs.append(("decision", f"the {ordinal(gated.basis.number)} of this gate"))
     return pairs
 
 
@@ -657,7 +649,7 @@ def by_t_alone(decision: Decision) -> list[tuple[str, str]]:
 
 def _margin(gated: Gated) -> str:
     """Return the allowed drop, and where it comes from."""
-    learned, margin = gated.learned_margin, points(gated.decision.margin)
+    learned, margin = gated.basis.learned, points(gated.decision.margin)
     if learned is None:
         return margin
     runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")

@@ -26,7 +26,7 @@ from ndcg_tracker.statistics.many_tests import (
 from ndcg_tracker.statistics.repeats import crossed_t
 from ndcg_tracker.statistics.stratified import StratumMean, of_strata, stratified, stratum_mean
 from ndcg_tracker.statistics.t_distribution import two_sided_t
-from ndcg_tracker.statistics.t_test import TTest, limited, sample_std_dev, t_interval
+from ndcg_tracker.statistics.t_test import TTest, limited, paired_t, sample_std_dev, weighted_t
 from ndcg_tracker.words.notes import Note
 
 LEVEL = 0.95
@@ -168,21 +168,14 @@ def metric_board(
     tested = all_pairs_of_arms(repeats, weights) if repeats else all_pairs(values, weights)
     p_value = largest_t(values) if test == "permutation" else tested.p_value
     adjusted = p_value if test == "permutation" else holm_of_pairs(p_value)
-    n_runs, n = len(names), tested.n
-    total = float(n if weights is None else weights[weights > 0].sum())
+    n = tested.n
     intervals = []
-    for place in range(n_runs):
-        row = values[place] if weights is None else values[place][weights > 0]
-        if weights is None:
-            ci = t_interval(float(tested.means[place]), float(row.std(ddof=1)), n) if n > 1 else None
-        else:
-            spread = np.square(weights[weights > 0] * (row - tested.means[place])).sum()
-            error = float(np.sqrt(spread * n / (n - 1))) / total if n > 1 else 0.0
-            half = two_sided_t(1 - LEVEL, n - 1.0) * error if error else 0.0
-            ci = (float(tested.means[place]) - half, float(tested.means[place]) + half) if half else None
+    for place, row in enumerate(values):
         if repeats and len(repeats[place]) > 1:
-            ci = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)[0].ci
-        intervals.append(limited(ci, metric.limits))
+            found, _ = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)
+        else:
+            found = paired_t(row) if weights is None else weighted_t(row, weights)
+        intervals.append(limited(found.ci, metric.limits))
     direction = metric.direction
     standings = standings_of(tested, adjusted, direction, intervals)
     counted = values if weights is None else values[:, weights > 0]

@@ -14,7 +14,7 @@ import numpy as np
 from ndcg_tracker.asked import made, words
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, by_system, without_checkpoints
 from ndcg_tracker.compare.decide import NO_ATTRIBUTES, adjusted_jointly
-from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather import asked_pair, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
@@ -48,7 +48,7 @@ from ndcg_tracker.questions.leaderboard.question import LeaderboardQuestion
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import given_of, refuse
-from ndcg_tracker.runs.judges import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.judges import counting_judge, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM, is_pattern, unknown_dataset
@@ -326,7 +326,6 @@ def _checked(
     options = made(CompareOptions, asked, metrics=(metric,))
     comparisons = []
     for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate
-        check_arms(baseline, candidate, options)
         pair = compared_pair(tx, asked_pair(tx, baseline, candidate, options), options, NO_ATTRIBUTES)
         comparisons.append(pair.comparison)
     facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}
@@ -367,18 +366,9 @@ def judged_notes(
     """
     if span is None or not span.is_open or len(names) < 2:
         return []
-    words = (
-        "ndcg-track",
-        "compare",
-        *names[:2],
-        "--dataset",
-        dataset,
-        "--metric",
-        metric,
-        *judge_option(view.judge or ""),
-    )
-    words = words if view.labels is None else (*words, "--labels", str(view.labels))
-    return [Note("order_open", {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}, words)]
+    command = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric)
+    facts: dict[str, Fact] = {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}
+    return [Note("order_open", facts, (*command, *words(LabelView(judge=view.judge or None, labels=view.labels))))]
 
 
 def _board(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
-Apart = Literal["labels", "without clusters", "with clusters", "with other clusters"]
+Apart = Literal["under other labels", "without clusters", "with clusters", "with other clusters"]
 """Why a decision is not about the comparison of the page: other labels, or clusters that the page does not have."""
 DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 """The colours of decisions."""
@@ -124,10 +124,6 @@ def decided(decision: DecisionRecord, apart: Apart | None) -> str:
     """Return the decision of a gate; ``apart``: how it differs from the comparison of the page."""
     overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
     told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
-    if apart == "labels":
-        return (
-            f"Gate on {decision.metric}: not decided under these labels. Under other labels it was {told}{overridden}"
-        )
     if apart is not None:
         return f"Gate on {decision.metric}, decided {apart}: {told}{overridden}"
     return f"Gate on {decision.metric}: {told}: {decision.reason}{overridden}"

@@ -27,7 +27,7 @@ from ndcg_tracker.compare.report_facts import (
     slices_by,
 )
 from ndcg_tracker.compare.run_pair import RunPair
-from ndcg_tracker.compare.slices import attributes_of
+from ndcg_tracker.compare.slices import Slicing, attributes_of
 from ndcg_tracker.errors import MetricError, ReferenceNotFoundError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -78,35 +78,32 @@ def runs_report(
 ) -> RunsReport:
     """Return everything that the page shows about a baseline and its candidates; raises: see ``compare.compared``.
 
-    ``output``: the file for the page. ``texts``: whether it shows the texts of queries and items.
+    On a suite, it shows all datasets together, and each by itself. ``output``: the file for the page. ``texts``:
+    whether it shows the texts of queries and items.
     """
     pairs = compared(tx, baseline, candidates, options)
+    command = _command([pair.comparison for pair in pairs], options, output, texts=texts)
+    if options.suite is not None:
+        return _suite_report(tx, pairs, options, command, texts=texts)
     reports = pair_reports(tx, [_by_labels_alone(tx, pair, options) for pair in pairs], texts=texts)
     if any(pair.comparison.metrics[0].is_drawn for pair in pairs):
         checked = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
         reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, checked.pairs)), deltas=())
-    return _runs_report(
-        tx, pairs, reports, HistoryFilter(), _command([pair.comparison for pair in pairs], options, output, texts=texts)
-    )
+    return _runs_report(tx, pairs, reports, HistoryFilter(), command)
 
 
-def suite_report(
+def _suite_report(
     tx: ReadTransaction,
-    baseline: str,
-    candidates: Sequence[str | Sequence[str]],
+    found: Sequence[ComparedPair],
     options: CompareOptions,
-    output: str,
+    command: Sequence[str],
     *,
-    texts: bool = False,
+    texts: bool,
 ) -> RunsReport:
-    """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
-
-    Parameters: see ``runs_report``; raises: see ``compared``.
-    """
+    """Return what the page shows about systems on a suite: all datasets together, and each by itself."""
     from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 
-    on_suite = compared(tx, baseline, candidates, options)
-    comparisons, pairs = tuple(of.comparison for of in on_suite), [pair for of in on_suite for pair in of.parts]
+    pairs = [pair for of in found for pair in of.parts]
     view = {of.name: getattr(options, of.name) for of in fields(DataView)}
     question = LeaderboardQuestion(metrics=pairs[0].both.metrics, suite=options.suite, by_tag=options.by_tag, **view)
     try:
@@ -116,8 +113,8 @@ def suite_report(
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in pairs),
-        command=_command(comparisons, options, output, texts=texts),
-        suite=SuiteOverview(comparisons, board),
+        command=command,
+        suite=SuiteOverview(tuple(of.comparison for of in found), board),
     )
 
 
@@ -174,7 +171,7 @@ def _runs_report(
 def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
     """Return how a decision differs from the comparison of the page: by its labels or its clusters."""
     if decision.label_set_id != pair.both.candidate.label_set.id:
-        return "labels"
+        return "under other labels"
     clusters = pair.comparison.metrics[0].about.clusters
     if clusters is not None and clustered_by(clusters.attribute) in decision.reason:
         return None
@@ -252,7 +249,7 @@ def pair_report(
         at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs and not lacks_items else (),
         lists,
         str(pair.both.metric) if is_split else None,
-        slices_by(results.sample, {name: results.counted(of) for name, of in groups.attributes.items()})
+        slices_by(results.sample, (results.counted(Slicing.of(*of)) for of in groups.attributes.items()))
         if can_be_tested
         else {},
         pair.both.metric.cutoff,

@@ -33,7 +33,7 @@ from ndcg_tracker.questions.report.first_screen import (
 )
 from ndcg_tracker.render.html import CLASSES, Spec, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
-from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
+from ndcg_tracker.render.report import Column, Report, Table, kinds, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.judges import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
@@ -42,7 +42,6 @@ from ndcg_tracker.words.texts import (
     counted,
     interval,
     judge_words,
-    p_text,
     points,
     queries,
     unit,
@@ -52,6 +51,7 @@ from ndcg_tracker.words.texts import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from ndcg_tracker.compare.report_facts import AtCutoff
     from ndcg_tracker.questions.leaderboard.decide import Leaderboard
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
@@ -248,7 +248,7 @@ def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any
             whose = f"{visible(comparison.candidate.name)}: " if of_several else ""
             told = f"{points(of.delta, signed=True)}, 95% interval {interval(of.ci, signed=True)}, p "
             verdicts.append((f"{whose}{of.metric}: {answer(of)}", told + p_words(of, suite.comparisons)))
-    return {"forest": Card.of(compare_charts.suite_forest(*suite.comparisons), _bar_table(bars))}, {
+    return {"forest": Card.of(compare_charts.suite_forest(*suite.comparisons), Table.of(_OF_BARS, bars))}, {
         "verdicts": verdicts,
         "decision": suite.decision,
         "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
@@ -383,6 +383,21 @@ class _PairOnPage:
         return cls(values, data)
 
 
+def _happened(row: HistoryRow) -> str:
+    return ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row))))
+
+
+_OF_BARS = kinds(
+    "label text of, n count groups, delta delta, ci interval 95% interval, p_adjusted p p, verdict verdict"
+)
+_OF_RUNS = (
+    Column("run", "run", "text"),
+    Column("created_at_utc", "created", "text", is_time=True),
+    *kinds("mean mean, ci interval 95% interval, label_set_version count labels"),
+    Column("step", "step", "text", of=_happened),
+)
+
+
 def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str, candidate: str) -> dict[str, Card]:
     comparison = for_people(pair.comparison)
     bars = compare_charts.bars_of(comparison, pair.slices)
@@ -391,46 +406,26 @@ def _cards(pair: PairReport, report: RunsReport, first: Estimate, baseline: str,
     scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=texts)
     cards = {"every": Card.of(every), "scatter": Card.of(scatter)}
     histogram = chart_groups.histogram(pair.groups, first.metric)
-    bins = [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]]
-    cards["histogram"] = Card.of(histogram, Table(columns(">from", ">to", ">groups"), bins))
+    of_bins = kinds("low delta from, high delta to, n count groups")
+    cards["histogram"] = Card.of(histogram, Table.of(of_bins, histogram["data"]["values"]))
     only = first.metric if len(comparison.metrics) == 1 else ""
-    cards["forest"] = Card.of(compare_charts.forest(bars, metric=only), _bar_table(bars))
+    cards["forest"] = Card.of(compare_charts.forest(bars, metric=only), Table.of(_OF_BARS, bars))
     if len(pair.at_cutoffs) > 1:
         spec = cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff)
-        at = [
-            [row.cutoff, points(row.baseline), points(row.candidate), _signed(row.delta), interval(row.ci, signed=True)]
-            for row in pair.at_cutoffs
-        ]
-        headings = columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval")
-        cards["cutoffs"] = Card.of(spec, Table(headings, at))
+        cards["cutoffs"] = Card.of(spec, cutoffs_table(pair.at_cutoffs, baseline, candidate))
     if len(report.history) > 1:
         rows = [row for row in report.history if row["mean"] is not None]
         named: list[HistoryRow] = [{**row, "run": visible(row["run"])} for row in rows]
         spec = history_chart(named, first.metric, on=comparison.dataset, marked=(baseline, candidate))
-        of_runs = [
-            [
-                *(row["run"], row["created_at_utc"][:16], points(row["mean"]), interval(row["ci"])),
-                row.get("label_set_version"),
-                ", ".join(filter(None, ("stepped here" if row.get("step") else "", vanished(row)))),
-            ]
-            for row in rows
-        ]
-        headings = columns("run", "created", ">mean", ">95% interval", ">labels", "step")
-        cards["history"] = Card.of(spec, Table(headings, of_runs))
+        cards["history"] = Card.of(spec, Table.of(_OF_RUNS, rows))
     return cards
 
 
-def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
-    """Return the numbers of a forest plot."""
-    rows = [
-        [bar.label, bar.n, _signed(bar.delta), interval(bar.ci, signed=True), p_text(bar.p_adjusted), bar.found]
-        for bar in bars
-    ]
-    return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
-
-
-def _signed(number: float) -> str:
-    return points(number, signed=True)
+def cutoffs_table(rows: Sequence[AtCutoff], baseline: str = "", candidate: str = "") -> Table:
+    """Return the table of a metric at each cutoff for two runs; people see their names over the means."""
+    named = {"baseline": baseline, "candidate": candidate}
+    every = kinds("cutoff count, baseline mean, candidate mean, delta delta, ci interval 95% interval")
+    return Table.of([replace(of, title=named.get(of.key, of.title)) for of in every], rows)
 
 
 def _lists_words(pair: PairReport, first: Estimate) -> str:
@@ -541,7 +536,7 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
     only = first if {metric.metric for pair in pairs for metric in pair.metrics} == {first} else ""
     bars = [
-        compare_charts.metric_bar(metric, name if only else f"{name}: {metric.metric}")
+        compare_charts.Bar.of(metric, name if only else f"{name}: {metric.metric}")
         for name, pair in zip(names[1:], pairs, strict=True)
         for metric in pair.metrics
         if metric.delta is not None
@@ -552,12 +547,8 @@ def _overview(report: RunsReport) -> dict[str, Card]:
             replace(delta, baseline=visible(delta.baseline), candidate=visible(delta.candidate))
             for delta in report.deltas
         ]
-        rows = [
-            [of.candidate, of.baseline, _signed(of.delta), p_text(of.p_adjusted), of.verdict.replace("_", " ")]
-            for of in deltas
-        ]
-        table = Table(columns("run", "against", ">delta", ">p", "verdict"), rows)
-        cards["heatmap"] = Card.of(compare_charts.heatmap(deltas, names, first), table)
+        of_pairs = kinds("candidate text run, baseline text against, delta delta, p_adjusted p p, verdict verdict")
+        cards["heatmap"] = Card.of(compare_charts.heatmap(deltas, names, first), Table.of(of_pairs, deltas))
     title = f"Every candidate against {names[0]}{only and f': {only}'}"
-    cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
+    cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), Table.of(_OF_BARS, bars))
     return cards

@@ -8,6 +8,7 @@ from populations import ALL, Record, repeats
 from samples import decided, slices, with_slices
 
 from ndcg_tracker.compare.sample import Sample
+from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import FEWEST_IN_SLICE, Decision, Part, regressed
 from ndcg_tracker.questions.gate.say import reason
@@ -155,7 +156,7 @@ def test_a_small_slice_that_falls_is_no_pass(fall: np.ndarray) -> None:
 def test_small_slices_are_named_falsely_at_a_known_rate(name: str, highest: float, record_property: Record) -> None:
     """15 slices of 10 groups whose mean is 0: any that is named is an error, and Holm shares 5%, half of it below."""
     rng, samples = np.random.default_rng(15), repeats(400)
-    by = [str(number) for number in range(15) for _ in range(10)]
+    by = Slicing.of("product", [str(number) for number in range(15) for _ in range(10)])
     drawn = -ALL[name](rng, (samples, 150))  # mirrored: many small losses are what looks like a fall
     found = (regressed("product", list(Sample(delta).slices(by))) for delta in drawn)
     n_named = sum(any(part.p_adjusted for part in parts) for parts in found)

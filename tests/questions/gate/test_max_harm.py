@@ -299,6 +299,6 @@ def test_a_limit_is_a_text(given: object) -> None:
 
 def test_a_loss_that_cannot_be_is_refused(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "noisy", margin=0.01, max_harm="30:2%") == (
-        "ndcg@10: max_harm='30:2%' allows every drop: values lie between 0 and 1; give the loss in absolute points, "
+        "ndcg@10: max_harm='30:2%' allows every drop: values lie between 0 and 1; give it in absolute points, "
         "such as max_harm='.3:2%'"
     )

@@ -18,7 +18,7 @@ def slices_of_steps(rng: np.random.Generator, fault: float) -> tuple[list[list[t
     attribute, value = int(rng.integers(5)), int(rng.integers(10))
     values = rng.normal(0.6, 0.2, 1000) + rng.normal(0.0, 0.1, (12, 1000))
     values[7:] -= fault * (codes[attribute] == value)
-    slicings = [Slicing(f"a{place}", list(map(str, of))) for place, of in enumerate(codes.tolist())]
+    slicings = [Slicing.of(f"a{place}", list(map(str, of))) for place, of in enumerate(codes.tolist())]
     sides = sides_of_steps(steps_with_scatter(values).steps)
     found = [where_of_step(values, of, "higher", None, slicings).found for of in sides.values()]
     return [[row.about.key for row in of_step] for of_step in found], (f"a{attribute}", str(value))
