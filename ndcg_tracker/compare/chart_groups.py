@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.compare.report_facts import EveryGroup
-from ndcg_tracker.compare.say_where import NO_VALUE
-from ndcg_tracker.compare.slices import MOST_SLICES
+from ndcg_tracker.compare.say_where import value_name
+from ndcg_tracker.compare.slices import MOST_SLICES, numbered
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.render.html import (
     SLICE_COLORS,
@@ -87,8 +87,7 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, queri
     }
     bars = layer("rect", encoding, **({"stroke": None} if is_dense else {"strokeWidth": 1}))
     whole = {"x": x, "x2": {"field": "x2"}, "y": {"value": 0}, "y2": {"value": "height"}}
-    tooltip = [*_group_tooltip(queries), *_slice_tooltip(slices)]
-    targets = layer("rect", {**whole, "tooltip": tooltip}, opacity=0, cursor="pointer")
+    targets = layer("rect", {**whole, "tooltip": _told(slices, queries)}, opacity=0, cursor="pointer")
     n_same = [{"x": end if first else 0, "words": f"{columns.n_same:,} the same"}] if columns.n_same else []
     words_at = {"x": {**x}, "y": {"datum": 0}, "text": nominal("words")}
     free: Spec = {"align": "right", "dy": -10} if first else {"align": "left", "dy": 12}  # places without a column
@@ -188,16 +187,14 @@ def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
     """
     slices = {}
     for name, values in groups.attributes.items():
-        distinct = list(dict.fromkeys(values))
+        distinct, codes = numbered(values)
         if not 2 <= len(distinct) <= MOST_SLICES:
             continue
-        number_of = {value: number for number, value in enumerate(distinct)}
-        codes = [number_of[value] for value in values]
         sizes, sums = np.bincount(codes), np.bincount(codes, groups.gain)
         n_alone = MOST_COLORS if len(distinct) <= MOST_COLORS else MOST_COLORS - 1
         alone = np.argsort(-np.abs(sums) / np.sqrt(sizes), kind="stable")[:n_alone].tolist()
         alone.sort(key=lambda number: sums[number] / sizes[number])
-        shown = {distinct[n]: NO_VALUE if distinct[n] is None else str(distinct[n]) for n in alone}
+        shown = {distinct[n]: value_name(distinct[n]) for n in alone}
         slices[name] = {**shown, **{value: OTHERS for value in distinct if value not in shown}}
     return slices
 
@@ -212,13 +209,10 @@ def slice_color(slices: Slices, attribute: str) -> Spec:
     return nominal(_field(slices, attribute), scale={"domain": values, "range": colors}, legend=legend)
 
 
-def _group_tooltip(queries: Queries | None) -> list[Spec]:
-    numbers = (number(run, format=".4f") for run in ("baseline", "candidate"))
-    return [nominal("group"), *([nominal("query")] if queries else []), *numbers, number("delta", format="+.4f")]
-
-
-def _slice_tooltip(slices: Slices) -> list[Spec]:
-    return [nominal(_field(slices, attribute), title=attribute) for attribute in slices]
+def _told(slices: Slices, queries: Queries | None) -> list[Spec]:
+    numbers = [("baseline", "", ".4f"), ("candidate", "", ".4f"), ("delta", "", "+.4f")]
+    of_slices = [(_field(slices, attribute), attribute) for attribute in slices]
+    return tooltip("group", *(["query"] if queries else []), *numbers, *of_slices)
 
 
 def _field(slices: Slices, attribute: str) -> str:
@@ -259,7 +253,7 @@ def scatter(
     encoding = {
         **axes,
         "color": by_direction() if by is None else slice_color(slices, by),
-        "tooltip": [*_group_tooltip(queries), *_slice_tooltip(slices)],
+        "tooltip": _told(slices, queries),
     }
     look: Spec = {"opacity": 0.7, "size": 45 if len(rows) < 500 else 22}
     better, worse = ("above", "below") if groups.direction == "higher" else ("below", "above")

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.errors import warn
 from ndcg_tracker.ingest.cells import (
     YES_OR_NO,
     DoubtfulError,
@@ -21,7 +20,7 @@ from ndcg_tracker.ingest.cells import (
     rank_of,
     whole_ranks,
 )
-from ndcg_tracker.ingest.columns import IDS, ColumnWarning
+from ndcg_tracker.ingest.columns import IDS
 from ndcg_tracker.ingest.plain import ONE_FOR_ALL, no_list, unequal
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
@@ -284,13 +283,9 @@ def _whole_numbers(array: Any, name: str, places: Places, first_row: int) -> Any
     raise places.error(first_row + row, f"{shown(name)} holds {value!r}{why}", advice=advice)
 
 
-def warn_of_floats(kinds: Mapping[str, Any]) -> None:
-    """Warn of ids that came as doubles and were whole numbers; ``kinds``: the Arrow types of columns of ids."""
-    for name, kind in kinds.items():
-        kind = getattr(kind, "value_type", kind)
-        if str(kind) in ("halffloat", "float", "double"):
-            what = f"the ids in column {shown(name)} came as {kind} and are all whole numbers: 7.0 is read as 7"
-            warn(ColumnWarning(what, advice="convert the column to whole numbers or text"))
+def are_fractions(kind: Any) -> bool:
+    """Return whether an Arrow type is one of floating-point numbers, alone or in lists or a dictionary."""
+    return str(getattr(kind, "value_type", kind)) in ("halffloat", "float", "double")
 
 
 _HEXADECIMAL = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
@@ -44,11 +44,11 @@ from ndcg_tracker.ingest.objects import (
     refuse_one_list,
     table_in,
 )
-from ndcg_tracker.ingest.plain import cell_number, id_bytes
+from ndcg_tracker.ingest.plain import checked, id_bytes, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, plain_cell, records_of
 from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
 from ndcg_tracker.ingest.shapes import each_once
-from ndcg_tracker.ingest.spans import SPAN, are_spans, span_item
+from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.ingest.tables import NOT_SCORES, Table, lazy_advice, table_of, unreadable
 from ndcg_tracker.rankings import Index
@@ -111,7 +111,9 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     if holds_responses(frame, columns):
         rows, places = document_rows(None, frame, columns, wanted)
         return rows.as_asked(columns), places
-    opened = _with_items(_opened(frame, columns, wanted), columns)
+    opened = _opened(frame, columns, wanted)
+    if are_spans(opened.header, columns):
+        opened = _with_items(opened)
     return _rows(opened, columns, wanted, null_scores).as_asked(columns), opened.places
 
 
@@ -126,38 +128,22 @@ def rows_of_table(table: object, columns: Columns, wanted: Wanted, places: Place
 
 def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
     """Return the rows of a run in a file whose items are spans (see ``are_spans``), and their places."""
-    cells = list(zip(*records.rows(range(len(records.header))), strict=True)) or [()] * len(records.header)
+    records = with_items(records)
+    names = columns.names(records.header, wanted, records.refused)
+    cells = list(records.rows(list(map(records.header.index, names.values()))))
+    as_bytes = [[cell.encode() if isinstance(cell, str) else cell for cell in row] for row in cells]
+    of_roles = {role: [row[at] for row in as_bytes] for at, role in enumerate(names)}
+    return in_asked_order(checked(of_roles, records.places), columns, names), records.places
+
+
+def _with_items(frame: Table) -> Table:
+    """Return a frame of spans with their ids as its last column."""
+    records, n = with_items(records_of(frame)), len(frame.header)
 
     def column(place: int, role: str) -> Any:
-        if role in IDS:
-            return cells[place]
-        return [_read(cell_number, (cell, role), row, records.places) for row, cell in enumerate(cells[place])]
+        return frame.column(place, role) if place < n else [item for (item,) in records.rows([n])]
 
-    opened = Table(records.header, column, places=records.places)
-    return _rows(_with_items(opened, columns), columns, wanted), records.places
-
-
-def _with_items(frame: Table, columns: Columns) -> Table:
-    """Return a frame whose items are spans with their ids as its last column, other frames unchanged."""
-    if not are_spans(frame.header, columns):
-        return frame
-
-    def column(place: int, role: str) -> Any:
-        if place < len(frame.header):
-            return frame.column(place, role)
-        parts = [_array(frame.column(frame.header.index(name), "item"), name, "item").to_pylist() for name in SPAN]
-        rows = enumerate(zip(*parts, strict=True))
-        return [_read(span_item, cells, row, frame.places) for row, cells in rows]
-
-    return replace(frame, header=[*frame.header, "item"], column=column)
-
-
-def _read(read: Callable[..., T], cells: Iterable[object], row: int, places: Places) -> T:
-    """Return what is read in the cells of a row. Raises: InputError naming the row."""
-    try:
-        return read(*cells)
-    except WrongValueError as error:
-        raise places.error(row, error.what, advice=error.advice) from None
+    return replace(frame, header=records.header, column=column)
 
 
 def label_records(frame: object, columns: Columns) -> Records:
@@ -210,7 +196,7 @@ _RELEVANT = "relevant"  # the role of items without grades; their order does not
 def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
+    from ndcg_tracker.ingest.arrow import Collected, are_fractions, converted, has_lists, values_of_lists
 
     places, asked = frame.places, columns
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
@@ -246,7 +232,7 @@ def _rows(frame: Table, columns: Columns, wanted: Wanted, null_scores: NullScore
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
-    warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
+    warn_of_fractions({role for role in IDS if role in arrays and are_fractions(arrays[role].type)})
     rows = replace(collected.rows(), in_order=in_order)
     lists = frame.lists
     if lists is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import Columns
-from ndcg_tracker.ingest.records import cell_id
+from ndcg_tracker.ingest.records import Records, Row, cell_id
 from ndcg_tracker.rankings.ranking import span_of
 
 SPAN = ("document", "start", "end")
@@ -20,6 +21,25 @@ def are_spans(names: Iterable[object], columns: Columns) -> bool:
     """
     names_items = columns.item is not None or (columns.documents is not None and columns.documents.is_column)
     return not names_items and "item" not in (given := {*map(str, names)}) and {*SPAN} <= given
+
+
+def with_items(records: Records) -> Records:
+    """Return records of spans with one more column, item: the ids that name the spans.
+
+    Raises: InputError in a row, naming it, for what is not a span.
+    """
+    n, at = len(records.header), list(map(records.header.index, SPAN))
+
+    def rows(wanted: Sequence[int]) -> Iterator[Row]:
+        others = [place for place in wanted if place < n]
+        for row, cells in enumerate(records.rows([*others, *at])):
+            try:
+                of_place = {**dict(zip(others, cells, strict=False)), n: span_item(*cells[len(others) :])}
+            except WrongValueError as error:
+                raise error.at(records.places.place(row)) from None
+            yield [of_place[place] for place in wanted]
+
+    return replace(records, header=[*records.header, "item"], rows=rows)
 
 
 def span_item(document: object, start: object, end: object) -> str:

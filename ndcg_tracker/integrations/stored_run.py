@@ -53,10 +53,17 @@ class StoredRun:
     ranking: Any
 
     @property
-    def per_group_json(self) -> str:
-        """The group results in MLflow's table form: the column names, and a list of rows."""
-        rows = [list(row) for row in zip(*self.per_group.values(), strict=True)]
-        return json.dumps({"columns": list(self.per_group), "data": rows}, ensure_ascii=False, allow_nan=False)
+    def table(self) -> dict[str, list[Any]]:
+        """The group results: the names of the ``columns``, and the rows as ``data``."""
+        return {"columns": list(self.per_group), "data": list(map(list, zip(*self.per_group.values(), strict=True)))}
+
+    def named_means(self, prefix: str = "") -> dict[str, float]:
+        """Return the means by their ``metric_name``, without undefined ones, which other trackers cannot store."""
+        return {prefix + metric_name(text): mean for text, mean in self.means.items() if mean is not None}
+
+    def notes(self) -> list[Note]:
+        """Return a note for each undefined mean."""
+        return [Note("no_mean", {"metric": text}) for text, mean in self.means.items() if mean is None]
 
 
 def stored_run(

@@ -20,7 +20,7 @@ from ndcg_tracker.integrations.stored_run import (
     run_identity,
     stored_run,
 )
-from ndcg_tracker.words.notes import Note, in_words
+from ndcg_tracker.words.notes import in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
@@ -69,8 +69,8 @@ def push(
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
     page, notes = report_page(tracker, run, baseline)
-    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
-    means = {metric_name(text): mean for text, mean in stored.means.items() if mean is not None}
+    notes += stored.notes()
+    means = stored.named_means()
     facts = {name: getattr(run, name) for name in ("dataset", "created_at_utc", "git_commit")}
     facts |= {"label_set_version": stored.label_set_version, "tags": dict(run.tags)}
     facts["metrics"] = {metric_name(text): text for text in stored.means}
@@ -85,8 +85,7 @@ def push(
     config = {**run.parameters, "ndcg_tracker": facts}
     with _errors(wandb):
         made = wandb.init(**place, config=config, tags=tags, mode="offline" if offline else None, settings=quiet)
-        rows = [list(row) for row in zip(*stored.per_group.values(), strict=True)]
-        made.log({"per_group": wandb.Table(columns=list(stored.per_group), data=rows)})
+        made.log({"per_group": wandb.Table(**stored.table)})
         made.summary.update(means)
         if page is not None:
             artifact = wandb.Artifact(f"report-{made.id}", type="report", description=f"{run.name} of {run.dataset}")

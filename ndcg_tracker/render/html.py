@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from ndcg_tracker.render.json import plain_json_text
+from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, is_named, marked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_apart, shown_strings, visible
 from ndcg_tracker.words.texts import unit, units
@@ -165,9 +165,9 @@ def tooltip(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[Spec]
 
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
-    look = config(theme) | {"background": COLORS[theme]["card"]}
-    params = look.pop("params")
-    return {**spec, "params": [*params, *spec.get("params", [])], "config": look}
+    look = themes()[theme]
+    whole = look["config"] | {"background": COLORS[theme]["card"]}
+    return {**spec, "params": [*look["params"], *spec.get("params", [])], "config": whole}
 
 
 def direction(delta: float) -> str:
@@ -324,14 +324,10 @@ def page(template: str, data: object, *, scripts: Sequence[str] = ("vega.js",), 
     )
 
 
-def themes() -> dict[str, dict[str, object]]:
+def themes() -> dict[Theme, Spec]:
     """Return the themes that a script needs to draw charts on a light page and on a dark one."""
-    return {theme: _theme(theme) for theme in COLORS}
-
-
-def _theme(theme: Theme) -> dict[str, object]:
-    look = config(theme)
-    return {"params": look.pop("params"), "config": look}
+    looks = {theme: config(theme) for theme in COLORS}
+    return {theme: {"params": look.pop("params"), "config": look} for theme, look in looks.items()}
 
 
 @cache
@@ -365,7 +361,7 @@ def script_json(value: object) -> str:
     >>> script_json({"group": "</script><script>"})
     '{"group":"\\\\u003c/script\\\\u003e\\\\u003cscript\\\\u003e"}'
     """
-    text = plain_json_text(value)
+    text = json_text(value, indent=None, separators=(",", ":")).rstrip("\n")
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

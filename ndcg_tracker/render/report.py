@@ -515,7 +515,8 @@ class Report:
         ``n_asked``: how many rows the caller asked for; each table shows so many.
         """
         room, tables = SCREEN_ROWS, dict[int, Table]()
-        for n_left, place in zip(range(len(self.tables), 0, -1), _by_length(self.tables), strict=True):
+        shortest_first = sorted(range(len(self.tables)), key=lambda place: len(self.tables[place].rows))
+        for n_left, place in zip(range(len(self.tables), 0, -1), shortest_first, strict=True):
             tables[place] = self.tables[place].first_rows(max(room // n_left, n_asked))
             room -= min(room, len(tables[place].rows))
         return replace(self, tables=[tables[of] for of in sorted(tables)], facts=(), minor=(), details=())
@@ -531,11 +532,6 @@ class Report:
 def shown_reports(reports: Sequence[Report], detail: Detail) -> Sequence[Report]:
     """Return the reports of one screen, or all of them; a first report that sums up the others is the only one."""
     return reports[:1] if detail == "screen" and reports and reports[0].is_overview else reports
-
-
-def _by_length(tables: Sequence[Table]) -> list[int]:
-    """Return the places of tables, the shortest first."""
-    return sorted(range(len(tables)), key=lambda place: len(tables[place].rows))
 
 
 def marks(footnotes: Sequence[str], shared: list[str]) -> str:
@@ -581,17 +577,17 @@ def web_address(url: str | None) -> str:
     return quote(url, safe=":/?#@!&+,;=%~-._")
 
 
-def text_words(text: Text, width: int = LONGEST) -> str:
+def text_words(text: Text) -> str:
     """Return the words for an id: the title, else the text, else its address; also a URL that cannot be a link.
 
     >>> text_words(Text("a light tent", "Tent", "ftp://shop.example/1")), text_words(Text("a light tent"))
     ('Tent (ftp://shop.example/1)', 'a light tent')
     """
-    words = shortened(visible(text.title or text.text or text.url or ""), width)
+    words = shortened(visible(text.title or text.text or text.url or ""), LONGEST)
     named = text.title or text.text
     if not named or not text.url or web_address(text.url):
         return words
-    return f"{words} ({shortened(visible(text.url), width)})"
+    return f"{words} ({shortened(visible(text.url), LONGEST)})"
 
 
 def text_cell(text: Text | None) -> Painted:

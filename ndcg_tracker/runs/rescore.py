@@ -69,7 +69,8 @@ class LabelsAdded(tuple[int, bool]):
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that labels were added to, None for
     none. ``judge``: who gave them, "" for the unnamed judge. ``further``: the labels of other judges in the same file.
     ``n_left_out``: how many groups with labels belong to the other part of a split dataset. ``dataset``: its name.
-    ``n_labels``: how many labels were given.
+    ``n_labels``: how many labels were given. ``n_reasons``: how many reasons of labels were stored, and
+    of how many labels others are stored, which stay.
     """
 
     rescored: tuple[RescoredRun, ...] = ()
@@ -79,6 +80,7 @@ class LabelsAdded(tuple[int, bool]):
     n_left_out: int = 0
     dataset: str = ""
     n_labels: int = 0
+    n_reasons: tuple[int, int] = 0, 0
 
     def __new__(cls, version: int, is_new: bool, **facts: Any) -> LabelsAdded:
         """Return the pair, with these attributes."""
@@ -173,9 +175,14 @@ def store_labels(
         set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    facts = {"rescored": tuple(rescored), "extends": added.extends, "judge": origin.judge, "dataset": str(dataset)}
-    n_left_out = n_given - lists.n_groups
-    return LabelsAdded(version, added.is_new, **facts, n_left_out=n_left_out, n_labels=lists.n_items)
+    facts: dict[str, Any] = {
+        "rescored": tuple(rescored),
+        "extends": added.extends,
+        "judge": origin.judge,
+        "dataset": str(dataset),
+    }
+    facts |= {"n_left_out": n_given - lists.n_groups, "n_labels": lists.n_items, "n_reasons": added.n_reasons}
+    return LabelsAdded(version, added.is_new, **facts)
 
 
 _Ready = dict[tuple[int, str, str, frozenset[Metric]], Scores]

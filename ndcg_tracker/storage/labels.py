@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from ndcg_tracker.errors import ConflictError, argument
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.rankings.ranking import LabelLists, SameItems
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import Details, LabelDetail, LabelLists, SameItems
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     LABEL_LISTS,
@@ -71,6 +72,36 @@ class LabelReads(TransactionPart):
             return SameItems.of_json(self._session.connection.execute(query).scalar())
 
         return self._session.once(("same items", label_set_id), read)
+
+    def details(self, label_set: LabelSetRecord, group_keys: Iterable[str] | None = None) -> Details:
+        """Return what is known of labels besides their grades, of some groups or all, by group and item.
+
+        A version has the details that it brought, and those of the versions that it extends.
+        """
+        sets = {of.version: of for of in self.sets(label_set.dataset_id, None)}
+        chain = {label_set.id: label_set}
+        while (before := sets.get(label_set.extends or 0)) is not None and before.id not in chain:
+            chain[before.id] = label_set = before
+        table, groups = schema.label_reasons, schema.groups
+        query = sa.select(table, groups.c.key).join(groups).where(table.c.label_set_id.in_(chain))
+        if group_keys is not None:
+            ids = self._groups.ids(label_set.dataset_id, Keys.from_strings(dict.fromkeys(group_keys)))
+            query = query.where(table.c.group_id.in_(ids.tolist()))
+        same, places = self.same_items(next(iter(chain))), [*chain]
+        rows = sorted(self._session.rows(query), key=lambda row: places.index(row.label_set_id))
+        items = Keys.from_strings(row.item_key for row in rows)
+        found: dict[tuple[str, str], LabelDetail] = {}
+        for row, item in zip(rows, (items if same is None else same.named(items)).to_list(), strict=True):
+            of = chain[row.label_set_id]
+            detail = LabelDetail(
+                row.reason or "", row.n_given, row.std_dev, of.hand, of.told("model"), of.told("prompt")
+            )
+            found.setdefault((row.key, item), detail)
+        return found
+
+    def detailed(self, label_set: LabelSetRecord) -> LabelLists:
+        """Return the labels of a label set, with their details."""
+        return replace(self.lists(label_set.id), details=self.details(label_set))
 
     def has_judged_zero(self, label_set_id: int) -> bool:
         """Return whether any label says that an item is not relevant: grade 0 or below.
@@ -176,6 +207,29 @@ class LabelWrites(TransactionPart):
         table = schema.label_sets
         self._session.execute(table.update().where(table.c.id == label_set.id).values(new))
         return replace(label_set, **new)
+
+    def tell_details(self, label_set: LabelSetRecord, details: Details) -> tuple[int, int]:
+        """Store details of labels that a version brings; what is stored of a label stays as it is.
+
+        Returns: how many of the new ones have a reason, and of how many labels others are stored.
+        """
+        if not details:
+            return 0, 0
+        table = schema.label_reasons
+        rows = self._session.rows(sa.select(table).where(table.c.label_set_id == label_set.id))
+        stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): row for row in rows}
+        keys = Keys.from_strings(group for group, _ in details)
+        ids = self._groups.ensure(label_set.dataset_id, keys).tolist()
+        given = [
+            (label_set.id, group_id, item, detail.reason or None, detail.n_given, detail.std_dev)
+            for group_id, ((_, item), detail) in zip(ids, details.items(), strict=True)
+        ]
+        new = [dict(zip(table.c.keys(), row, strict=True)) for row in given if row[1:3] not in stored]
+        if new:
+            self._session.execute(table.insert(), new)
+        return sum(row["reason"] is not None for row in new), sum(
+            row[1:3] in stored and tuple(stored[row[1:3]]) != row for row in given
+        )
 
     def known_by_digest(self, dataset_id: int, digest: str, judge: str) -> LabelSetRecord:
         """Create a label set without labels, or with only a digest, and return its record."""

@@ -160,12 +160,12 @@ class DecisionWrites(TransactionPart):
         baseline_run_id: int,
         candidate_run_id: int,
         *,
-        arms: tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]] | None = None,
+        arms: Sequence[tuple[str, Sequence[int]]] = (),
         **values: Any,
     ) -> DecisionRecord:
         """Store the decision of a gate, given by columns, and return its record.
 
-        ``arms``: if one side is an arm of several runs, the names of both sides and the ids of their runs.
+        ``arms``: the names of both sides and the ids of their runs, if one may be an arm of several runs.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -174,7 +174,7 @@ class DecisionWrites(TransactionPart):
         row |= _finite(values) | {"dataset_id": dataset_id, "created_at_utc": utc_now()}
         for side, (name, ids) in runs.items():
             row |= {side: name, f"{side}_id": ids[0] if len(ids) == 1 else None}
-        if arms is not None:
+        if any(len(ids) > 1 for _, ids in sides):
             row["repeats"] = {f"{side}_id": list(ids) for side, (_, ids) in runs.items()}
         record = DecisionRecord(id=self._session.insert(schema.decisions, _without_override(row)), **row)
         self._session.made.decision_ids.add(record.id)

@@ -89,6 +89,10 @@ class LabelSetRecord:
     added_by: str | None = None
     from_runs: Mapping[str, Sequence[str]] | None = None
 
+    def told(self, name: str) -> str:
+        """Return what is said under a name of where the labels come from, such as the model; "" if nothing is."""
+        return "".join((self.from_runs or {}).get(name, ()))
+
     @property
     def hand(self) -> str:
         """The judge of the labels that this version adds."""

@@ -14,6 +14,7 @@ import shlex
 import socket
 import sys
 import threading
+import webbrowser
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,7 +42,6 @@ from ndcg_tracker.ui.here import Answer, Next, Rows
 from ndcg_tracker.ui.judging import Batch, Judging
 from ndcg_tracker.ui.leaderboards import leaderboard
 from ndcg_tracker.ui.rendering import ASSETS, Question, asset_of_pages
-from ndcg_tracker.ui.warming import warm
 from ndcg_tracker.words.texts import about, in_a_row
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -408,8 +408,7 @@ def serve(
             if browser and has_display():
                 # a connection that comes before the server runs waits for it
                 once = address + urlencode({TOKEN: access.once})
-                threading.Thread(target=_open_browser, args=(once,), daemon=True).start()
-        threading.Thread(target=warm, args=(tracker,), daemon=True).start()
+                threading.Thread(target=webbrowser.open, args=(once,), daemon=True).start()
         server.run(sockets=[listening])
 
 
@@ -439,9 +438,3 @@ def listener(host: str, port: int, team: Team | None = None) -> socket.socket:
 def has_display() -> bool:
     """Return whether a browser would have a window to open."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-
-
-def _open_browser(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

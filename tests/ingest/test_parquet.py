@@ -81,7 +81,7 @@ def test_ids_that_a_join_made_floats_are_told_once(tmp_path: Path, block_rows: i
         keys = [key for block in blocks for key in block.ranking.group_keys.to_list()]
     assert keys == ["7", "8", "9"]
     assert [str(one.message).partition(";")[0] for one in caught] == [
-        "the ids in column 'group' came as double and are all whole numbers: 7.0 is read as 7"
+        "the ids of the groups came as fractions and are all whole numbers: 7.0 is read as 7"
     ]
 
 

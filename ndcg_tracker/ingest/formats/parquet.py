@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, Any
 
-from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, warn_of_floats
+from ndcg_tracker.ingest.arrow import Collected, are_fractions, converted, has_lists
 from ndcg_tracker.ingest.cells import RowPlaces
 from ndcg_tracker.ingest.columns import IDS, LABEL_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
 from ndcg_tracker.ingest.objects import OneListEach, numbers_by_order
+from ndcg_tracker.ingest.plain import warn_of_fractions
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
@@ -73,7 +74,8 @@ def _blocks(
             ordered = in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
             yield GroupBlock(ordered, places.after(n_before))
             del rows, ordered
-        warn_of_floats({names[role]: opened.schema_arrow.field(names[role]).type for role in IDS if role in names})
+        types = {role: opened.schema_arrow.field(name).type for role, name in names.items() if role in IDS}
+        warn_of_fractions({role for role, kind in types.items() if are_fractions(kind)})
 
 
 def _whole(batches: Iterable[dict[str, Any]], places: RowPlaces) -> tuple[Rows, int]:

@@ -20,7 +20,6 @@ from ndcg_tracker.integrations.mlflow.tracking import (
     RUN_ID_TAG,
     is_key,
     link_tags,
-    named_means,
     record,
 )
 from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
@@ -128,8 +127,13 @@ def frame_of(
         raise InputError(
             "mlflow.models.evaluate was given no targets", advice="name the column of the labels: targets='label'"
         )
+    if model is None and dataset.predictions_data is None:
+        raise InputError(
+            "mlflow.models.evaluate was given neither a model nor predictions",
+            advice="name the column of the scores: predictions='score'",
+        )
     features = _features(dataset)
-    scores = _given_scores(dataset) if model is None else _model_scores(model, features, predictions)
+    scores = dataset.predictions_data if model is None else _model_scores(model, features, predictions)
     if len(scores) != len(features):
         raise InputError(
             f"the model returned {len(scores)} scores for {len(features)} rows", advice="return one per row"
@@ -165,15 +169,6 @@ def _column(features: pd.DataFrame, name: str, role: str) -> Any:
             f"{listed or 'none'}"
         )
     return features.iloc[:, names.index(name)]
-
-
-def _given_scores(dataset: Any) -> Any:
-    if dataset.predictions_data is None:
-        raise InputError(
-            "mlflow.models.evaluate was given neither a model nor predictions",
-            advice="name the column of the scores: predictions='score'",
-        )
-    return dataset.predictions_data
 
 
 def _model_scores(model: Any, features: pd.DataFrame, predictions: str | None) -> Any:
@@ -313,15 +308,12 @@ def _warn(result: IngestResult) -> None:
 
 
 def _evaluation_result(stored: StoredRun, prefix: str, run_id: str) -> EvaluationResult:
-    import json
-
     from mlflow.models.evaluation.artifacts import JsonEvaluationArtifact
     from mlflow.tracking.artifact_utils import get_artifact_uri
 
     file = prefix + PER_GROUP
     uri = get_artifact_uri(run_id, file)  # type: ignore[no-untyped-call,unused-ignore]
-    content = json.loads(stored.per_group_json)
-    table = JsonEvaluationArtifact(uri, content)  # type: ignore[no-untyped-call,unused-ignore]
-    means = named_means(stored, prefix)
+    table = JsonEvaluationArtifact(uri, stored.table)  # type: ignore[no-untyped-call,unused-ignore]
+    means = stored.named_means(prefix)
     tables = {file.removesuffix(".json"): table}
     return EvaluationResult(means, tables, run_id)  # type: ignore[no-untyped-call,unused-ignore]

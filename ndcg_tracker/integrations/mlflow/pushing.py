@@ -16,7 +16,6 @@ from ndcg_tracker.integrations.mlflow.tracking import (
     is_key,
     live_run,
     mlflow_client,
-    named_means,
     record,
     set_parameters,
     set_tags,
@@ -95,9 +94,8 @@ def push(
         if target.info.status == "RUNNING" and target.data.tags.get("mlflow.source.name") == SOURCE:
             client.set_terminated(target.info.run_id)
         name = client.get_experiment(target.info.experiment_id).name
-    means = named_means(stored, prefix)
-    notes += why_not
-    notes += [Note("no_mean", {"metric": text}) for text, mean in stored.means.items() if mean is None]
+    notes += [*why_not, *stored.notes()]
+    means = stored.named_means(prefix)
     uri, run_id = shown_uri(uri), target.info.run_id
     return PushedRun(run.name, run.dataset, outcome, run_id, name, uri, len(means), in_words(notes))
 

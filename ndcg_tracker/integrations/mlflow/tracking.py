@@ -162,11 +162,6 @@ _LONGEST_TAG = 5000
 _AT_ONCE = 100
 
 
-def named_means(stored: StoredRun, prefix: str = "") -> dict[str, float]:
-    """Return the means by their MLflow names; undefined ones are left out, because MLflow cannot store them."""
-    return {prefix + metric_name(text): mean for text, mean in stored.means.items() if mean is not None}
-
-
 def record(
     client: MlflowClient, target: Run, stored: StoredRun, *, prefix: str = "", model_id: str | None = None,
     with_ranking: bool = True,
@@ -177,22 +172,21 @@ def record(
     metrics belong to (MLflow 3). ``with_ranking``: whether the table of items, which ``pull`` reads, is logged.
     """
     run_id = target.info.run_id
-    means = named_means(stored, prefix)
+    means = stored.named_means(prefix)
     existing = {} if model_id else target.data.metrics  # another model may have the same mean
     new = [_metric(name, mean, model_id) for name, mean in means.items() if existing.get(name) != mean]
     if new:
         client.log_batch(run_id, metrics=new)
     tables = [prefix + PER_GROUP]
-    with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
-        path = Path(folder) / tables[0]
-        path.write_text(stored.per_group_json, encoding="utf-8")
-        client.log_artifact(run_id, str(path))
-        if with_ranking:
-            import pyarrow.parquet as pq
+    client.log_text(run_id, json.dumps(stored.table, ensure_ascii=False, allow_nan=False), tables[0])
+    if with_ranking:
+        import pyarrow.parquet as pq
 
-            tables.append(prefix + RANKING)
-            pq.write_table(stored.ranking, Path(folder) / tables[1], compression="zstd", write_page_checksum=True)
-            client.log_artifact(run_id, str(Path(folder) / tables[1]))
+        tables.append(prefix + RANKING)
+        with TemporaryDirectory(prefix="ndcg-tracker-") as folder:
+            path = str(Path(folder) / tables[1])
+            pq.write_table(stored.ranking, path, compression="zstd", write_page_checksum=True)
+            client.log_artifact(run_id, path)
     set_tags(client, target, _tags(stored, prefix) | {_TABLES_TAG: _with_tables(target, tables)})
 
 
