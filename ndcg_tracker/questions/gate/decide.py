@@ -574,8 +574,8 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
     parts = [_part_between(part, at_high[_key(part)], zero) for part in low.parts if isinstance(part, Part)]
     parts.sort(key=lambda part: at_zero[_key(part)] if part.kind != "harm" else len(at_zero))
     above, below = high.bounds or Bounds(), low.bounds or Bounds()
-    found = Decision(
-        rules=zero.rules,
+    found = replace(
+        zero,
         t=replace(low.t, mean=zero.t.mean),
         whole="pass" if low.whole == "pass" else "fail" if high.whole == "fail" else "inconclusive",
         bounds=replace(
@@ -590,8 +590,6 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
         why=zero.why or low.why or high.why,
         is_identical=low.is_identical and high.is_identical,
         others={"zero": zero, "low": low, "high": high},
-        check=zero.check,
-        drawn_look=zero.drawn_look,
     )
     ways = [end.ways for end, word in ((low, "pass"), (high, "fail")) if end.ways.word == word]
     is_undecided = found.decision == "inconclusive" and bool(ways)
