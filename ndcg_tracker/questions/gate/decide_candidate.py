@@ -77,17 +77,11 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     return Gated(
         comparison,
         decision,
-        basis.number,
-        learned_margin=basis.learned,
+        basis,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
         ties_could_change_decision=is_open,
         regressed_slices=fallen,
-        judge_alone=basis.judge_alone,
-        look=basis.look,
-        policy=basis.policy,
-        restarted=basis.restarted,
-        outside=basis.outside,
     )
 
 

@@ -25,7 +25,6 @@ from ndcg_tracker.compare.arms import (
 from ndcg_tracker.compare.gather import (
     asked_attributes,
     asked_pair,
-    check_arms,
     compared_on_suite,
     compared_pair,
     judge_alone,
@@ -35,6 +34,7 @@ from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, suite_metric
+from ndcg_tracker.compare.shares import weights_for
 from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
@@ -121,7 +121,6 @@ def pairs_of(tx: ReadTransaction, question: GateQuestion) -> dict[str, RunPair]:
     """
     if question.suite is None:
         arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
-        check_arms(arms[0], arms[1], question.options)
         both = asked_pair(tx, arms[0], arms[1], question.options)
         return {both.baseline.run.dataset: both}
     pairs, lacking = pairs_on_suite(tx, question.systems, question.options)
@@ -285,7 +284,7 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         baseline_alias=question.alias,
-        arms=_recorded_arms(runs),
+        arms=tuple((arm.name, [run.id for run in arm.runs]) for arm in runs.arms),
         checked_by=runs.checked_by if decision.check is None else decision.check.checked_by,
         **({} if look is None else look.columns),
         **columns,
@@ -298,14 +297,6 @@ def _recorded_runs(both: RunPair) -> dict[str, object]:
     sides = {"baseline_run_id": both.baseline.run.id, "candidate_run_id": both.candidate.run.id}
     repeats = {"repeats": both.run_ids} if both.is_repeated else {}
     return {"label_set_version": both.baseline.label_set.version, **sides, **repeats}
-
-
-def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
-    """Return the names and the run ids of both sides if one side has several runs."""
-    if not runs.is_repeated:
-        return None
-    baseline, candidate = zip((arm.name for arm in runs.arms), runs.run_ids.values(), strict=True)
-    return baseline, candidate
 
 
 def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
@@ -423,8 +414,8 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     results = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
     values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
-    weights_of = tx.groups.weights(both.dataset_id) if question.metric["weights"] != "none" else None
-    weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
+    weights_of = weights_for(tx, both.dataset_id, question.metric)
+    weights = None if weights_of is None else weights_of.weights_of(ids)
     return replace(learned, run_variance=RunVariance.of(values, weights))
 
 

@@ -37,9 +37,14 @@ def digest_of(tx: ReadTransaction, since: str, found: History, metric: str, want
     steps = (
         new_steps_of(found, len(old), lambda later: history_of(tx, name, metric, wanted, without=later)) if new else ()
     )
-    added = [of for of in tx.labels.sets(mark.dataset_id) if of.judge not in NO_LABELS_HERE]
+    stored = min(tx.evaluations.of_run(mark.id), key=lambda evaluation: evaluation.id, default=None)
+    known = 0 if stored is None else stored.label_set_id  # a run may be older than the labels that it was stored with
     keys = ("version", "judge", "created_at_utc", "n_labels", "extends", "added_by")
-    labels = [{key: getattr(of, key) for key in keys} for of in added if of.created_at_utc > mark.created_at_utc]
+    labels = [
+        {key: getattr(of, key) for key in keys}
+        for of in tx.labels.sets(mark.dataset_id)
+        if of.judge not in NO_LABELS_HERE and of.created_at_utc > mark.created_at_utc and of.id > known
+    ]
     comparison, needed, problems = None, None, list[str]()
     if new:
         before, latest, parsed = old[-1]["run"], names[-1], parse_metric(metric)

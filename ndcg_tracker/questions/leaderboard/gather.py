@@ -14,7 +14,7 @@ import numpy as np
 from ndcg_tracker.asked import made, words
 from ndcg_tracker.compare.arms import CHECKPOINTS, Arm, arms_of, by_system, without_checkpoints
 from ndcg_tracker.compare.decide import NO_ATTRIBUTES, adjusted_jointly
-from ndcg_tracker.compare.gather import asked_pair, check_arms, compared_pair
+from ndcg_tracker.compare.gather import asked_pair, compared_pair
 from ndcg_tracker.compare.gather_results import groups_of_runs
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import CompareOptions, LabelView, Missing
@@ -326,7 +326,6 @@ def _checked(
     options = made(CompareOptions, asked, metrics=(metric,))
     comparisons = []
     for candidate, baseline in combinations(ranked, 2):  # the better one by the judge alone is the candidate
-        check_arms(baseline, candidate, options)
         pair = compared_pair(tx, asked_pair(tx, baseline, candidate, options), options, NO_ATTRIBUTES)
         comparisons.append(pair.comparison)
     facts: dict[str, Fact] = {"judge": judge, "checked_by": person or ""}

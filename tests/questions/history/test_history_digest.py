@@ -60,6 +60,19 @@ def test_a_digest_has_what_is_new_since_a_run(nights: nt.Tracker) -> None:
     assert (found["needed"]["n_unjudged"], len(found["needed"]["items"])) == (needed.n_unjudged, 5)
 
 
+def test_labels_are_new_after_the_run_was_stored_whatever_its_date(tracker: nt.Tracker) -> None:
+    for number in range(1, 4):
+        of_night = {"name": f"night-{number}", "dataset": "shop", "created_at": f"2020-01-0{number}"}
+        tracker.ingest(night(number), labels=LABELS if number == 1 else None, **of_night)
+        if number == 2:
+            tracker.add_labels({"group": ["q000"], "item": ["new1"], "label": [0]}, dataset="shop", extend=True)
+    added = {
+        after: [of["version"] for of in tracker.history_digest(after, dataset="shop").labels]
+        for after in ("night-1", "night-2", "night-3")
+    }
+    assert added == {"night-1": [2], "night-2": [2], "night-3": []}
+
+
 def test_a_digest_tells_a_step_once(nights: nt.Tracker) -> None:
     steps = {
         after: [row["run"] for row in nights.history_digest(after, dataset="shop").steps]
