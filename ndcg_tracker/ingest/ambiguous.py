@@ -56,7 +56,7 @@ def _are_times(texts: set[bytes]) -> bool:
 
 
 def are_times(numbers: Iterable[float]) -> bool:
-    """Return whether all numbers are as large as times since 1970, and so are no grades."""
+    """Return whether all numbers are as large as times since 1970, which grades never are."""
     return all(any(low <= number < high for low, high in _TIMES) for number in numbers)
 
 
