@@ -166,11 +166,16 @@ class ItemMove:
 
 @dataclass(frozen=True, slots=True)
 class LabelSetRef:
-    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" if not named."""
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" if not named.
+
+    ``model`` and ``prompt``: of the judge, "" where not said.
+    """
 
     version: int
     digest: str
     judge: str = ""
+    model: str = field(default="", metadata={"if_any": True})
+    prompt: str = field(default="", metadata={"if_any": True})
 
 
 @dataclass(frozen=True, slots=True)

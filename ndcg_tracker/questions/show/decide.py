@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
@@ -65,8 +66,8 @@ class ShownSlice:
 class ShownRun:
     """One run with its facts, its means and its groups.
 
-    ``by_group``: the metric whose groups ``hardest`` and ``slices`` show, None if the run has no mean. ``attribute``:
-    of the slices.
+    ``by_group``: the metric whose groups ``hardest`` and ``slices`` show, None if the run has no mean; ``label_set``:
+    its labels. ``attribute``: of the slices.
     """
 
     run: str
@@ -94,6 +95,7 @@ class ShownRun:
     attribute: str | None
     slices: tuple[ShownSlice, ...]
     notes: tuple[Note, ...] = ()
+    label_set: LabelSetRef | None = None
 
 
 def mean_interval(
