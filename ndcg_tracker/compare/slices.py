@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.rankings import Index, Mask
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.words.texts import unit
 
 if TYPE_CHECKING:
@@ -55,10 +55,6 @@ class Slicing:
     def at(self, places: Index) -> Slicing:
         """Return the same for some of the groups."""
         return _in_order(self.attribute, self.names, self.codes[places])
-
-    def masks(self) -> dict[str | None, Mask]:
-        """Return which groups have each value."""
-        return dict(zip(self.names, self.codes == np.arange(len(self.names))[:, None], strict=True))
 
 
 def _in_order(attribute: str, names: Sequence[str | None], codes: Index) -> Slicing:
