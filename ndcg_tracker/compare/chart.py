@@ -11,7 +11,7 @@ from ndcg_tracker.compare.report_facts import AtCutoff, PairReport, PairReports,
 from ndcg_tracker.compare.results import Comparison, Estimate, ToldVerdict
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import bare_name, suite_means
-from ndcg_tracker.compare.say_where import NO_VALUE
+from ndcg_tracker.compare.say_where import value_name
 from ndcg_tracker.compare.slices import MOST_SLICES
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.html import (
@@ -76,6 +76,12 @@ class Bar:
     p_adjusted: float | None
     n: int
 
+    @classmethod
+    def of(cls, found: Estimate, name: str, attribute: str | None = None, n: int | None = None) -> Bar:
+        """Return the row of an estimate; ``n``: of how many groups, by default those that count."""
+        told = found.delta or 0.0, found.ci, found.told, found.p_adjusted
+        return cls(name, attribute, *told, found.n if n is None else n)
+
     @property
     def label(self) -> str:
         """The name of the row; for a slice, the attribute before its value."""
@@ -91,19 +97,9 @@ class Bar:
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[Estimate]]) -> list[Bar]:
     """Return the metrics of a comparison, and the first of them slice by slice."""
-    bars = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
-    for attribute, rows in slices.items():
-        for row in rows:
-            if row.delta is not None:
-                value = NO_VALUE if row.about.value is None else row.about.value
-                bars.append(Bar(value, attribute, row.delta, row.ci, row.verdict, row.p_adjusted, row.n))
-    return bars
-
-
-def metric_bar(metric: Estimate, name: str = "") -> Bar:
-    """Return a metric as a row of a forest plot; its delta is known."""
-    assert metric.delta is not None
-    return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.told, metric.p_adjusted, metric.n)
+    bars = [Bar.of(metric, metric.metric) for metric in comparison.metrics if metric.delta is not None]
+    rows = [(attribute, row) for attribute, of in slices.items() for row in of if row.delta is not None]
+    return bars + [Bar.of(row, value_name(row.about.value), attribute) for attribute, row in rows]
 
 
 def suite_bars(*comparisons: Comparison) -> list[Bar]:
@@ -120,10 +116,7 @@ def suite_bars(*comparisons: Comparison) -> list[Bar]:
             each = [(of.about.value or "", of) for of in comparison.slices or () if of.metric == name]
             n = sum(of.n for _, of in each)
             each += [(f"{mean}, {' '.join(what.split()[:2])}", of) for mean, what, of in suite_means(metric)]
-            bars += [
-                Bar(of_what, whose, of.delta or 0.0, of.ci, of.told, of.p_adjusted, of.n if of.about.value else n)
-                for of_what, of in each
-            ]
+            bars += [Bar.of(of, what, whose, None if of.about.value else n) for what, of in each]
     return bars
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.compare.report_facts import EveryGroup
-from ndcg_tracker.compare.say_where import NO_VALUE
-from ndcg_tracker.compare.slices import MOST_SLICES
+from ndcg_tracker.compare.say_where import value_name
+from ndcg_tracker.compare.slices import MOST_SLICES, numbered
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.render.html import (
     SLICE_COLORS,
@@ -187,16 +187,14 @@ def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
     """
     slices = {}
     for name, values in groups.attributes.items():
-        distinct = list(dict.fromkeys(values))
+        distinct, codes = numbered(values)
         if not 2 <= len(distinct) <= MOST_SLICES:
             continue
-        number_of = {value: number for number, value in enumerate(distinct)}
-        codes = [number_of[value] for value in values]
         sizes, sums = np.bincount(codes), np.bincount(codes, groups.gain)
         n_alone = MOST_COLORS if len(distinct) <= MOST_COLORS else MOST_COLORS - 1
         alone = np.argsort(-np.abs(sums) / np.sqrt(sizes), kind="stable")[:n_alone].tolist()
         alone.sort(key=lambda number: sums[number] / sizes[number])
-        shown = {distinct[n]: NO_VALUE if distinct[n] is None else str(distinct[n]) for n in alone}
+        shown = {distinct[n]: value_name(distinct[n]) for n in alone}
         slices[name] = {**shown, **{value: OTHERS for value in distinct if value not in shown}}
     return slices
 

@@ -109,20 +109,10 @@ class PairedResults:
     @cached_property
     def every(self) -> Sample:
         """The sample of all groups, also of weight 0."""
-        pairing = self.pairing
-        return Sample(
-            pairing.delta,
-            self.direction,
-            (pairing.baseline, pairing.candidate),
-            self.weights,
-            self.clusters,
-            self.repeats,
-            self.drawn,
-            self.least_apart,
-            self.limits,
-            self.same_lists,
-            np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None,
-        )
+        pairing, sides = self.pairing, (self.pairing.baseline, self.pairing.candidate)
+        shared = self.weights, self.clusters, self.repeats, self.drawn, self.least_apart, self.limits, self.same_lists
+        seen = np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None
+        return Sample(pairing.delta, self.direction, sides, *shared, seen)
 
     @cached_property
     def counts(self) -> Index | None:

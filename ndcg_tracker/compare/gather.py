@@ -142,8 +142,6 @@ def _on_dataset(
     first, *others = arms_of(tx, [baseline, *names], options.dataset)
     if not others:
         raise _no_candidate()
-    for other in others:
-        check_arms(first, other, options)
     pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
@@ -191,8 +189,7 @@ def pairs_on_suite(
         if baseline is None or candidate is None:
             lacking.append(dataset)
             continue
-        check_arms(baseline, candidate, options)
-        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options)
+        pairs[dataset] = asked_pair(tx, baseline, candidate, options)
     if not pairs:
         raise ReferenceNotFoundError(
             f"no dataset of suite {suite.name!r} has both {systems[0]!r} and {systems[1]!r}",
@@ -292,25 +289,22 @@ def _changed(
 
 
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
-    """Return two arms under the labels, and with the answers that check them, that were asked for."""
-    if options.check_with is not None:
-        from ndcg_tracker.compare.gather_drawn import checked_pair
+    """Return two arms under the labels, and with the answers that check them, that were asked for.
 
-        return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
-    return resolved_pair(tx, baseline, candidate, options.metrics, options)
-
-
-def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
-    """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
+    Raises: InputError for options that repeated runs do not support, and for a run that is in both arms; see
+    ``resolved_pair`` and ``checked_pair``.
+    """
     if options.check_with is not None and options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
-        )
-    if len(baseline.runs) == len(candidate.runs) == 1:
-        return
-    options.refuse(arms=True)
-    refuse_shared_runs(baseline, candidate)
+        advice = f"name who answered with {argument('check_with')}"
+        raise InputError(f"{judge_words(options.check_with)} cannot check itself", advice=advice)
+    if len(baseline.runs) > 1 or len(candidate.runs) > 1:
+        options.refuse(arms=True)
+        refuse_shared_runs(baseline, candidate)
+    if options.check_with is None:
+        return resolved_pair(tx, baseline, candidate, options.metrics, options)
+    from ndcg_tracker.compare.gather_drawn import checked_pair
+
+    return checked_pair(tx, baseline, candidate, options.metrics, options, options.check_with)
 
 
 def comparable_others(
@@ -326,8 +320,7 @@ def comparable_others(
         try:
             if other.is_checkpoint:
                 raise InputError("it is a checkpoint of a training", advice="name it to compare it")
-            arms = Arm.of(run), Arm.of(other)
-            both = resolved_pair(tx, *arms, options.metrics, options)
+            both = asked_pair(tx, Arm.of(run), Arm.of(other), options)
             compared_pair(tx, both, replace(options, reads_items=False), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))

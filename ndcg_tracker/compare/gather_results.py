@@ -13,7 +13,7 @@ from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids, without_partner
 from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
-from ndcg_tracker.compare.shares import Evaluated, results_in
+from ndcg_tracker.compare.shares import Evaluated, results_in, weights_for
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
 from ndcg_tracker.metrics.language.measures import MEASURES
@@ -91,9 +91,7 @@ def paired_results(
     a mean that is known of all groups only.
     """
     text = str(metric)
-    weights_of = tx.groups.weights(both.dataset_id) if metric["weights"] != "none" else None
-    if weights_of is not None and not weights_of.ids.size:
-        weights_of = None
+    weights_of = weights_for(tx, both.dataset_id, metric)
     baseline, candidate = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
     records = [side.record for arm in arms for side in arm.sides]
     pairing = pair(

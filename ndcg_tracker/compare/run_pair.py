@@ -367,7 +367,8 @@ def adding_words(
 
 def label_set_ref(label_set: LabelSetRecord) -> LabelSetRef:
     """Return a label set as reports name it."""
-    return LabelSetRef(label_set.version, label_set.digest, label_set.judge)
+    of_model = label_set.told("model"), label_set.told("prompt")
+    return LabelSetRef(label_set.version, label_set.digest, label_set.judge, *of_model)
 
 
 def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:

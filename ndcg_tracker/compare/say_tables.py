@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,8 @@ from ndcg_tracker.compare.results import (
 )
 from ndcg_tracker.compare.say_where import NO_VALUE, slice_name, value_name
 from ndcg_tracker.errors import Spelling, argument, worded
-from ndcg_tracker.render.report import BLANK, Column, Table, kinds, marks
-from ndcg_tracker.render.terminal import shortened_inside
+from ndcg_tracker.render.report import BLANK, Column, Line, Table, kinds, marks
+from ndcg_tracker.render.terminal import shortened, shortened_inside
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import few_differences, sentence
@@ -30,9 +30,12 @@ from ndcg_tracker.words.verdicts import MARKS
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.limits import LimitCheck
+    from ndcg_tracker.rankings.ranking import LabelDetail
 
 SLICES_SHOWN = 10
 """A report shows this many of the worst slices, and this many of the best."""
+_REASONS = 3
+"""A report shows this many reasons of labels; they may be long."""
 IDENTICAL = "identical everywhere: no interval, no p-value"
 
 _TESTS = {
@@ -377,7 +380,31 @@ def labels_text(labels: LabelSetRef) -> str:
     if labels.judge == EXTERNAL_JUDGE:
         return "none: the results were given as values"
     digest = f", digest {labels.digest[:12]}" if labels.digest else ""
-    return f"version {labels.version}{whose(labels)}{digest}"
+    return f"version {labels.version}{whose(labels)}{model_words(labels)}{digest}"
+
+
+def model_words(of: LabelSetRef | LabelDetail) -> str:
+    """Return the model and the prompt that gave labels in brackets after a blank, "" if they are not known."""
+    told = [f"{name} {shortened(of_name, 60)}" for name in ("model", "prompt") if (of_name := getattr(of, name))]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def reason_lines(labels: Iterable[tuple[str, LabelDetail | None]]) -> list[Line]:
+    """Return whose reasons of labels these are, and a line for each of the first ones.
+
+    ``labels``: what each line begins with, and what is known of the label, None for nothing.
+    """
+    known = [(about, detail) for about, detail in labels if detail is not None]
+    givers = {f"{detail.given_by}{model_words(detail)}".strip() for _, detail in known}
+    is_one = len(givers) == 1
+    lines = [f"reasons of {giver}" for giver in givers if giver and is_one]
+    for about, detail in known[:_REASONS]:
+        spread = f"mean of {counted(detail.n_given, 'label')}, standard deviation {detail.std_dev:.2g}"
+        told = "; ".join(filter(None, [detail.reason, spread if detail.n_given > 1 else ""]))
+        lines.append(f"{about}: {told}" if is_one else f"{detail.given_by or 'unnamed'} on {about}: {told}")
+    n_more = len(known) - _REASONS
+    lines += [f"... and {counted(n_more, 'more reason')}; JSON has all"] if n_more > 0 else []
+    return [Line("", line) for line in lines]
 
 
 def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = False) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from ndcg_tracker.statistics.t_test import sample_std_dev
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.storage.records import (
         EvaluationRecord,
         GroupResultColumns,
@@ -53,6 +54,12 @@ class Evaluated:
         return abs(self.mean - stored) <= mean_within(parse_metric(self.record.metric))
 
 
+def weights_for(tx: ReadTransaction, dataset_id: int, metric: Metric) -> GroupWeightsById | None:
+    """Return the stored weights of a dataset's groups, None for a metric without weights and where none is stored."""
+    weights = tx.groups.weights(dataset_id) if metric["weights"] != "none" else None
+    return weights if weights is not None and weights.ids.size else None
+
+
 def results_in(tx: ReadTransaction, run: RunRecord, record: EvaluationRecord, share: str | None) -> GroupResultColumns:
     """Return the stored results of the groups of a share; None for all groups that the run keeps."""
     results = tx.evaluations.results(record.id)
@@ -69,12 +76,8 @@ def results_in(tx: ReadTransaction, run: RunRecord, record: EvaluationRecord, sh
 def evaluation_in(tx: ReadTransaction, run: RunRecord, record: EvaluationRecord, share: str) -> EvaluationRecord:
     """Return an evaluation over the groups of a share alone; unchanged if its mean is not known over fewer groups."""
     metric = parse_metric(record.metric)
-    weights = tx.groups.weights(run.dataset_id) if metric["weights"] != "none" else None
-    weights_of = weights if weights is not None and weights.ids.size else None
-    if (
-        metric.summary == "mean"
-        and not Evaluated.of(record, tx.evaluations.results(record.id), weights_of).is_mean_of_groups
-    ):
+    weights_of, every = weights_for(tx, run.dataset_id, metric), tx.evaluations.results(record.id)
+    if metric.summary == "mean" and not Evaluated.of(record, every, weights_of).is_mean_of_groups:
         return record
     results = results_in(tx, run, record, share)
     values = results.values[~np.isnan(results.values)]

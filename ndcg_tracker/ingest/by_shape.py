@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sized
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import PurePath
 from typing import Any, TypeVar
 
 from ndcg_tracker.errors import InputError, warn
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, OF_A_FILE, RUN_APART, Columns, ColumnWarning
+from ndcg_tracker.ingest.columns import (
+    CONVENTIONS,
+    JUDGE,
+    LABEL_TABLE,
+    OF_A_FILE,
+    RUN_APART,
+    Columns,
+    ColumnWarning,
+    reason_column,
+)
 from ndcg_tracker.ingest.detection import without_compression
 from ndcg_tracker.ingest.formats.response_shapes import is_response
 from ndcg_tracker.ingest.records import frame_records
@@ -49,7 +59,13 @@ def known_or_recognised(
             raise refusal
         other: Role = "results" if wanted == "labels" else "labels"
         ids = ((), ()) if columns.beside is None else ids_of(columns.beside, other)
-        found = _found(value, name, wanted, columns, *map(frozenset, ids))
+        known = frozenset(ids[0]), frozenset(ids[1])
+        found = None
+        if wanted == "labels" and (held := _without_judges(value)) is not value:
+            with suppress(InputError):
+                found = _found(held, name, wanted, columns, *known, are_judged=True)
+        if found is None or not found.names:
+            found = _found(value, name, wanted, columns, *known)
     except UnclearError:
         raise
     except InputError as error:
@@ -59,6 +75,8 @@ def known_or_recognised(
         found = replace(found, without_answer=[])
     if columns.recognised is not None:
         columns.recognised.append(found)
+    if found.names:  # its rows say more than a golden set holds
+        return read(given, replace(columns, relevant=None, **dict[str, Any](found.names)), {})
     plain = replace(columns, group=None, items=None, relevant=None, grades={})
     is_one_table = wanted == "results" and bool(found.labels) and not columns.is_shared
     document: Any = (
@@ -70,6 +88,15 @@ def known_or_recognised(
         )
     text = "\n".join(map(json.dumps, document)) if is_one_table else json.dumps(document)
     return read("-", plain, {"reader": "jsonl" if is_one_table else "json", "stdin": BytesIO(text.encode())})
+
+
+def _without_judges(value: object) -> object:
+    """Return records without the columns that say who gave each label or why, and of which model; others unchanged."""
+    rows = value if isinstance(value, list) and all(isinstance(row, Mapping) for row in value) else []
+    header = list(dict.fromkeys(key for row in rows for key in row))
+    told = {*{JUDGE}.intersection(header), *filter(None, [reason_column(header)])}
+    left = {*header} - {*told, "model"}
+    return [{key: row[key] for key in row if key in left} for row in rows] if told else value
 
 
 def empty_lists(given: object, columns: Columns, queries: Collection[str] = ()) -> dict[str, list[str]]:
@@ -164,7 +191,14 @@ def _with_ids(value: object, path: str) -> list[dict[str, Any]]:
 
 
 def _found(
-    value: object, name: str, wanted: Role, columns: Columns, item_ids: Collection[str], groups: Collection[str]
+    value: object,
+    name: str,
+    wanted: Role,
+    columns: Columns,
+    item_ids: Collection[str],
+    groups: Collection[str],
+    *,
+    are_judged: bool = False,
 ) -> Recognised:
     group = columns.asked("group", (), LABEL_TABLE if wanted == "labels" else RUN_APART)
     items = columns.items if wanted == "results" else None
@@ -173,7 +207,7 @@ def _found(
             group = None
         else:
             value, group = _with_ids(value, group.removeprefix(OF_A_FILE)), "query_id"
-    known = Known(group, columns.relevant, items, False, item_ids, groups, columns.grades)
+    known = Known(group, columns.relevant, items, False, item_ids, groups, columns.grades, are_judged)
     try:
         return recognised(value, name, wanted, known)
     except InputError:

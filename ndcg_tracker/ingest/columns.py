@@ -26,6 +26,10 @@ RANK = "rank"
 RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 OF_A_FILE = "@"
 """Prefix of the name of a file with one id per line: the groups of JSON responses, in their order."""
+JUDGE = "judge"
+"""The column of a table of labels that says who gave each."""
+REASONS = ("reason", "reasoning", "rationale", "explanation", "justification")
+"""The names, in any case, of a column that says why each label was given; the first of them is read."""
 EACH_ROW = "=1"
 """In place of the name of a label column: every row is a relevant item, of grade 1."""
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
@@ -115,6 +119,15 @@ CONVENTIONS = (
     Convention("LensKit and Spark", "user", "item", ("rating",), ("prediction",), is_whole=True),
     Convention("Surprise", "uid", "iid", ("r_ui", "rating"), ("est",), is_whole=True),
 )
+
+
+def reason_column(header: Sequence[str], taken: Collection[str] = ()) -> str | None:
+    """Return the column that says why each label was given, None if there is none; ``taken``: columns that do not.
+
+    >>> reason_column(["query", "doc", "label", "Rationale"])
+    'Rationale'
+    """
+    return next((name for of in REASONS for name in header if name.lower() == of and name not in taken), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
+from typing import NamedTuple
 
-from ndcg_tracker.errors import argument, warn
-from ndcg_tracker.ingest.cells import PartPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import EACH_ROW, LABEL_TABLE, Columns, ColumnWarning
+import numpy as np
+
+from ndcg_tracker.errors import ReadWarning, argument, warn
+from ndcg_tracker.ingest.cells import PartPlaces, Places, WrongValueError
+from ndcg_tracker.ingest.columns import EACH_ROW, JUDGE, LABEL_TABLE, Columns, ColumnWarning, reason_column
 from ndcg_tracker.ingest.plain import cell_number, checked, id_bytes, unfolded, warn_of_fractions
-from ndcg_tracker.ingest.records import Records, place_of
+from ndcg_tracker.ingest.records import Records, checked_text, place_of
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import label_lists
-from ndcg_tracker.rankings.ranking import SPANS, LabelLists
+from ndcg_tracker.rankings.ranking import SPANS, Details, LabelDetail, LabelLists
 from ndcg_tracker.words.texts import counted, in_a_row, shown
 
-JUDGE = "judge"
-"""The column of a table of labels that says who gave each."""
 _OF_A_MODEL = ("model", "prompt")
 _NULL = float("nan")
-_Label = tuple[int, bytes, bytes, float | None]
+
+
+class _Label(NamedTuple):
+    row: int
+    group: bytes
+    item: bytes
+    grade: float | None
+    detail: LabelDetail = LabelDetail()
 
 
 def judged_labels(
@@ -44,7 +53,13 @@ def judged_labels(
         raise records.places.whole(what, advice=f"choose one of {', '.join(map(shown, header))}")
     names = columns.names(header, LABEL_TABLE, refused)
     in_rows = {role: place_of(header, name, role, refused) for role, name in names.items()}
-    said_in = [name for name in (JUDGE, *_OF_A_MODEL) if name in header and JUDGE in header]
+    reason = None if unsure else reason_column(header, [*names.values()])
+    if reason:
+        file = getattr(refused(""), "where", "").partition(":")[0]
+        warn(ReadWarning(f"read {shown(reason)} as the reason of each label", where=file))
+    others = {*header} - {*names.values()} if reason or JUDGE in header else set[str]()
+    said_in = [name for name in (JUDGE, *_OF_A_MODEL) if name in others]
+    said_in += [reason] if reason else []
     chosen = [*where, *said_in]
     n_roles, of_judge = len(in_rows), dict[str, list[_Label]]()
     fractions: set[str] = set()
@@ -63,6 +78,7 @@ def judged_labels(
                 of_models.setdefault(judge, {}).setdefault(name, {})[said[name]] = None
         held = dict(zip(in_rows, cells, strict=False))
         try:
+            detail = LabelDetail(checked_text(said.get(reason or "", "").strip(), "the reason").decode())
             group = id_bytes(held["group"], "group", fractions)
             cells = (group, *map(held.get, ("item", "label")))
             for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
@@ -76,7 +92,7 @@ def judged_labels(
                     bad.append(f"{shown(str(label))} in {records.places.mention(row)}")
                     continue
                 if item_id or grade == grade:  # else it is a query without a labelled item
-                    gathered.append((row, group, item_id, grade if grade == grade else None))
+                    gathered.append(_Label(row, group, item_id, grade if grade == grade else None, detail))
         except WrongValueError as error:
             raise error.at(records.places.place(row)) from None
     warn_of_fractions(fractions)
@@ -95,44 +111,87 @@ def judged_labels(
                 some = in_a_row([shown(value) for value in [*values][:5]])
                 advice = f"give each its own judge, such as {argument('where', f'{name}={next(iter(values))}')} with "
                 advice += f"{argument('judge', 'NAME')}"
-                raise records.places.whole(f"the labels of judge {judge!r} have the {name}s {some}", advice=advice)
+                whose = f" of judge {judge!r}" if judge else ""
+                raise records.places.whole(f"the labels{whose} have the {name}s {some}", advice=advice)
             origin[name] = [*values]
         origin |= {"left_out": [counted(len(bad), "bad grade")]} if bad else {}
         if "duplicates:mean" in columns.allow:
-            gathered, spread = _means(gathered)
+            gathered = _means(gathered)
+            spread = _spread([label.detail for label in gathered])
             origin |= {"repeats": [spread]} if spread else {}
             if spread:
                 whose = f"judge {judge!r} gave" if judge else "there are"
                 warn(ColumnWarning(f"{whose} several labels of one item, and their mean counts: {spread}"))
-        places = PartPlaces(records.places, [row for row, *_ in gathered])
+        places = PartPlaces(records.places, [label.row for label in gathered])
         rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
-        labels = label_lists(rows.as_asked(columns), places, are_answers=unsure)
+        rows = rows.as_asked(columns)
+        labels = label_lists(rows, places, are_answers=unsure)
+        labels = replace(labels, details=_details(gathered, labels, rows, places))
         found[judge] = replace(labels, same_items=SPANS) if spans else labels
     return found
 
 
-def _means(gathered: Sequence[_Label]) -> tuple[list[_Label], str]:
-    """Return one label for each item of a group, the mean of its labels, and how far these spread, "" for no repeats.
+def _means(gathered: Sequence[_Label]) -> list[_Label]:
+    """Return one label for each item of a group, the mean of its labels.
 
-    >>> _means([(0, b"q", b"a", 1.0), (1, b"q", b"a", 2.0), (2, b"q", b"b", 1.0)])[0]
-    [(0, b'q', b'a', 1.5), (2, b'q', b'b', 1.0)]
+    >>> labels = [_Label(0, b"q", b"a", 1.0), _Label(1, b"q", b"a", 2.0), _Label(2, b"q", b"b", 1.0)]
+    >>> [(label.item, label.grade, label.detail.n_given) for label in _means(labels)]
+    [(b'a', 1.5, 2), (b'b', 1.0, 1)]
     """
     of_pair: dict[tuple[bytes, bytes], list[_Label]] = {}
     for label in gathered:
-        of_pair.setdefault(label[1:3], []).append(label)
-    means, squares, n_labels, n_differ, n_again = list[_Label](), 0.0, 0, 0, 0
-    for pair, labels in of_pair.items():
-        grades = [grade for *_, grade in labels if grade is not None]
-        mean = fsum(grades) / len(grades) if grades else None
-        means.append((labels[0][0], *pair, mean))
-        if len(grades) > 1 and mean is not None:
-            squares += fsum((grade - mean) ** 2 for grade in grades)
-            n_labels, n_differ, n_again = n_labels + len(grades), n_differ + (len({*grades}) > 1), n_again + 1
-    if not n_again:
-        return means, ""
-    deviation = (squares / max(n_labels - n_again, 1)) ** 0.5
-    spread = f"{n_again:,} of {counted(len(means), 'item')}, {n_differ:,} with different labels"
-    return means, f"{spread}, standard deviation {deviation:.4g}"
+        of_pair.setdefault((label.group, label.item), []).append(label)
+    return [_mean(labels) for labels in of_pair.values()]
+
+
+def _mean(labels: Sequence[_Label]) -> _Label:
+    """Return the mean of labels of one item; its reason has the grades, where these differ.
+
+    >>> first, second = (_Label(row, b"q", b"a", row + 1.0, LabelDetail(reason)) for row, reason in enumerate("xy"))
+    >>> _mean([first, second])[3:]
+    (1.5, LabelDetail(reason='1: x; 2: y', n_given=2, std_dev=0.7071067811865476, given_by='', model='', prompt=''))
+    """
+    given = [(label.grade, label.detail.reason) for label in labels if label.grade is not None]
+    grades = [grade for grade, _ in given]
+    if len(grades) < 2:
+        return next((label for label in labels if label.grade is not None), labels[0])
+    mean = fsum(grades) / len(grades)
+    differ = len({*grades}) > 1
+    reasons = [f"{grade:g}: {reason}" if differ else reason for grade, reason in given if reason]
+    std_dev = (fsum((grade - mean) ** 2 for grade in grades) / (len(grades) - 1)) ** 0.5
+    detail = LabelDetail("; ".join(dict.fromkeys(reasons)), len(grades), std_dev)
+    return labels[0]._replace(grade=mean, detail=detail)
+
+
+def _spread(details: Sequence[LabelDetail]) -> str:
+    """Return in words how far a judge's several labels of an item spread, "" where there are none.
+
+    >>> _spread([LabelDetail(), LabelDetail(n_given=2, std_dev=0.5)])
+    '1 of 2 items, 1 with different labels, standard deviation 0.5'
+    """
+    again = [detail for detail in details if detail.n_given > 1]
+    if not again:
+        return ""
+    squares = fsum(detail.std_dev**2 * (detail.n_given - 1) for detail in again)
+    deviation = (squares / sum(detail.n_given - 1 for detail in again)) ** 0.5
+    n_differ = sum(detail.std_dev > 0 for detail in again)
+    spread = f"{len(again):,} of {counted(len(details), 'item')}, {n_differ:,} with different labels"
+    return f"{spread}, standard deviation {deviation:.4g}"
+
+
+def _details(gathered: Sequence[_Label], labels: LabelLists, rows: Rows, places: Places) -> Details:
+    """Return what rows say besides the grade that counts of their item, by group and item."""
+    if rows.items is None or all(label.detail == LabelDetail() for label in gathered):
+        return {}
+    items = rows.items if rows.documents is None else rows.documents.of(rows.items, places.whole, are_labels=True)[0]
+    keys = (of.to_list() for of in labels.keys_of(np.arange(labels.n_items)))
+    grades = dict(zip(zip(*keys, strict=True), labels.grades.tolist(), strict=True))
+    found: dict[tuple[str, str], LabelDetail] = {}
+    for label, item in zip(gathered, items.to_list(), strict=True):
+        pair = label.group.decode(), item
+        if label.detail != LabelDetail() and grades.get(pair) == label.grade:
+            found.setdefault(pair, label.detail)
+    return found
 
 
 def _grade(cell: object, grades: Mapping[str, float]) -> float:

@@ -22,12 +22,15 @@ from ndcg_tracker.ingest.by_shape import known_or_recognised, plain_records
 from ndcg_tracker.ingest.cells import Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
+    JUDGE,
     LABEL_TABLE,
+    REASONS,
     RUN_APART,
     RUN_TABLE,
     Columns,
     Wanted,
     conventional_names,
+    reason_column,
 )
 from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
@@ -41,7 +44,7 @@ from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.frames import label_records, read_label_frame, rows_of_spans, rows_of_table
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_blocks, whole_block
-from ndcg_tracker.ingest.judged_labels import JUDGE, judged_labels
+from ndcg_tracker.ingest.judged_labels import judged_labels
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
@@ -221,7 +224,8 @@ def _by_judge(
     if path is None:
         names = _names_of(given)
         groups = {"group", columns.given("group"), *conventional_names("group", names)}
-        if chosen or columns.has_loose_labels or (JUDGE in names and groups & {*names}) or are_spans(names, columns):
+        has_told = bool((JUDGE in names or reason_column(names)) and groups & {*names})
+        if chosen or columns.has_loose_labels or has_told or are_spans(names, columns):
             return judged_labels(label_records(given, columns), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
     if path.startswith(IR_DATASETS) and not chosen:
@@ -248,7 +252,8 @@ def _by_judge(
                 qrels_records(source) if name == "trec" else records_in(source, name, "labels", header=columns.header)
             )
             header = records.header
-            if by_row or chosen or filled_in or JUDGE in header or are_spans(header, columns):
+            has_told = JUDGE in header or reason_column(header) is not None
+            if by_row or chosen or filled_in or has_told or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:
             what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
@@ -304,13 +309,14 @@ _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
 
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:
-    """Return whether a file may have a column ``judge`` or gold spans, according to its beginning."""
+    """Return whether a file may have a column ``judge`` or of reasons, or gold spans, according to its beginning."""
     if name in ("jsonl", "json") or is_of_package(name):
-        return f'"{JUDGE}"'.encode() in head or f"{JUDGE}:".encode() in head or f'"{SPAN[0]}"'.encode() in head
+        keys, head = (JUDGE, SPAN[0], *REASONS), head.lower()
+        return any(f'"{key}"'.encode() in head or f"{key}:".encode() in head for key in keys)
     if name == "parquet":
         return True
     names = set(map(str, _names_in(source, name, columns)))
-    return JUDGE in names or are_spans(names, columns)
+    return JUDGE in names or bool(reason_column([*names])) or are_spans(names, columns)
 
 
 def may_have_columns(path: str) -> bool:

@@ -72,7 +72,7 @@ class Known:
     """What is known besides a file: the keys that the caller named, and the ids in the file that it belongs to.
 
     ``bare``: whether a dict of lists may be what is wanted, without a word that says so. ``grades``: the numbers that
-    words mean as labels.
+    words mean as labels. ``are_judged``: whether each label may have a row of its own, and an item several labels.
     """
 
     group: str | None = None
@@ -82,6 +82,7 @@ class Known:
     item_ids: Collection[str] = frozenset()
     queries: Collection[str] = frozenset()
     grades: Mapping[str, float] = field(default_factory=dict)
+    are_judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ class Recognised:
     items of each query; an item that comes again has another name, so that it counts once and the ranks stay.
     ``row_scores``: of these items, where each has a row with its score, which ranks it, and none comes again;
     ``list_scores``: of those in lists, which are in order.
-    ``texts`` and ``attributes``: of the queries. ``facts``: what was read from where, in clauses.
+    ``texts`` and ``attributes``: of the queries. ``facts``: what was read from where, in clauses. ``names``: of the
+    columns of group, item and label, where each label has a row.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Recognised:
     list_scores: dict[str, dict[str, float]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     attributes: dict[str, dict[str, str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name}: {'; '.join(filter(None, self.facts))}"
@@ -425,8 +428,12 @@ class _Table:
         if text and all(texts[key] == str(cell) for key, cell in zip(queries, text.cells, strict=True)):
             found.texts.update(texts)
         says = [c for c in others if c.is_scalar and any(_says_no_answer(c.words, cell) for cell in c.cells)]
-        if "labels" in chosen:
-            self._take_labels(found, queries, chosen["labels"], says)
+        of = chosen.get("labels")
+        if self.known.are_judged and of is not None and self.has_rows and of.is_scalar and of.graded_by:
+            found.names.update(group=query.key, item=of.key, label=of.graded_by)
+            found.facts.append(f"items from {_key(of.key)}, grades from {_key(of.graded_by)}")
+        elif of is not None:
+            self._take_labels(found, queries, of, says)
         if "results" in chosen:
             self._take_results(found, queries, chosen["results"])
         used = [*(c.key for c in says), *(key for c in chosen.values() for key in (c.key, c.graded_by))]

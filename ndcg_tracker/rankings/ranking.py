@@ -172,18 +172,40 @@ class Ranking(GroupedItems):
         return cls(group_keys, offsets, item_keys.take(order), scores[order], order)
 
 
+@dataclass(frozen=True, slots=True)
+class LabelDetail:
+    """What is known of a label besides its grade.
+
+    ``reason``: why it was given, "" where not said. ``n_given``: how many labels the judge gave to the item, whose mean
+    is the grade. ``std_dev``: their standard deviation, 0 for one. ``given_by``, ``model`` and ``prompt``: who gave it,
+    as the version says that brought it.
+    """
+
+    reason: str = ""
+    n_given: int = 1
+    std_dev: float = 0.0
+    given_by: str = ""
+    model: str = ""
+    prompt: str = ""
+
+
+Details = Mapping[tuple[str, str], LabelDetail]
+"""What is known of some labels besides their grades, by group and item."""
+
+
 @dataclass(frozen=True)
 class LabelLists(GroupedItems):
     """The labels of a dataset: the judged items of each group and their grades (``numbers``), in no particular order.
 
     ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
     unknown. ``same_items``: further ids of the items, None for none. ``group_column``: the column that had the ids of
-    the groups, "" if it is not known.
+    the groups, "" if it is not known. ``details``: of some labels; it may name labels that are not here.
     """
 
     by_row_number: bool | None = False
     same_items: SameItems | None = None
     group_column: str = ""
+    details: Details = field(default_factory=dict, compare=False, repr=False)
 
     def digest(self) -> str:
         """Return the digest of the labels and of the further ids of their items (see ``GroupedItems``)."""
@@ -422,7 +444,12 @@ def labels_of_groups(labels: LabelLists, places: Index) -> LabelLists:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     items = labels.item_keys.take(rows)
     return LabelLists(
-        labels.group_keys.take(places), offsets, items, labels.numbers[rows], same_items=labels.same_items
+        labels.group_keys.take(places),
+        offsets,
+        items,
+        labels.numbers[rows],
+        same_items=labels.same_items,
+        details=labels.details,
     )
 
 
@@ -435,6 +462,7 @@ def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
         labels.item_keys.slice(low, high),
         labels.numbers[low:high],
         same_items=labels.same_items,
+        details=labels.details,
     )
 
 

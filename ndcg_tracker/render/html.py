@@ -13,7 +13,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
-from ndcg_tracker.render.json import plain_json_text
+from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, is_named, marked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_apart, shown_strings, visible
 from ndcg_tracker.words.texts import unit, units
@@ -361,7 +361,7 @@ def script_json(value: object) -> str:
     >>> script_json({"group": "</script><script>"})
     '{"group":"\\\\u003c/script\\\\u003e\\\\u003cscript\\\\u003e"}'
     """
-    text = plain_json_text(value)
+    text = json_text(value, indent=None, separators=(",", ":")).rstrip("\n")
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -14,7 +14,7 @@ from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
-from ndcg_tracker.rankings.ranking import SPANS, LabelLists, labels_of_groups
+from ndcg_tracker.rankings.ranking import SPANS, Details, LabelLists, labels_of_groups
 from ndcg_tracker.runs.judges import JudgeNames, chosen_judges, judge_option, numbered_labels
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
@@ -309,12 +309,14 @@ class RunLabels:
 class AddedLabels:
     """The version that holds some labels; ``is_new``: whether it was stored just now.
 
-    ``extends``: the version that they were added to, None for none.
+    ``extends``: the version that they were added to, None for none. ``n_reasons``: how many reasons
+    of labels were stored, and of how many labels others are stored, which stay.
     """
 
     label_set: LabelSetRecord
     is_new: bool
     extends: int | None = None
+    n_reasons: tuple[int, int] = 0, 0
 
 
 def add_labels(
@@ -335,7 +337,8 @@ def add_labels(
     whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
     existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
-        return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False)
+        n_reasons = tx.write.labels.tell_details(existing, _details_here(lists))
+        return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False, n_reasons=n_reasons)
     if tx.keep_creators_out():  # another process may have stored them just now
         return add_labels(tx, dataset, lists, origin, extend=extend, may_drop=may_drop)
     before = tx.labels.newest(dataset.id, origin.judge)
@@ -351,7 +354,17 @@ def add_labels(
                 f"{argument('replace', True)}",
             )
     added = tx.write.labels.insert(dataset.id, whole, origin)
-    return AddedLabels(added, is_new=True, extends=added.extends)
+    n_reasons = tx.write.labels.tell_details(added, _details_here(lists))
+    return AddedLabels(added, is_new=True, extends=added.extends, n_reasons=n_reasons)
+
+
+def _details_here(labels: LabelLists) -> Details:
+    """Return the details of the labels that are here: those of other groups may have come along."""
+    if not labels.details:
+        return {}
+    keys = (of.to_list() for of in labels.keys_of(np.arange(labels.n_items)))
+    here = {*zip(*keys, strict=True)}
+    return {pair: detail for pair, detail in labels.details.items() if pair in here}
 
 
 def settled_lists(

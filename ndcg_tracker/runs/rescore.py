@@ -69,7 +69,8 @@ class LabelsAdded(tuple[int, bool]):
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that labels were added to, None for
     none. ``judge``: who gave them, "" for the unnamed judge. ``further``: the labels of other judges in the same file.
     ``n_left_out``: how many groups with labels belong to the other part of a split dataset. ``dataset``: its name.
-    ``n_labels``: how many labels were given.
+    ``n_labels``: how many labels were given. ``n_reasons``: how many reasons of labels were stored, and
+    of how many labels others are stored, which stay.
     """
 
     rescored: tuple[RescoredRun, ...] = ()
@@ -79,6 +80,7 @@ class LabelsAdded(tuple[int, bool]):
     n_left_out: int = 0
     dataset: str = ""
     n_labels: int = 0
+    n_reasons: tuple[int, int] = 0, 0
 
     def __new__(cls, version: int, is_new: bool, **facts: Any) -> LabelsAdded:
         """Return the pair, with these attributes."""
@@ -173,9 +175,14 @@ def store_labels(
         set_texts(tx, tx.datasets.known(dataset).id, texts or {})
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    facts = {"rescored": tuple(rescored), "extends": added.extends, "judge": origin.judge, "dataset": str(dataset)}
-    n_left_out = n_given - lists.n_groups
-    return LabelsAdded(version, added.is_new, **facts, n_left_out=n_left_out, n_labels=lists.n_items)
+    facts: dict[str, Any] = {
+        "rescored": tuple(rescored),
+        "extends": added.extends,
+        "judge": origin.judge,
+        "dataset": str(dataset),
+    }
+    facts |= {"n_left_out": n_given - lists.n_groups, "n_labels": lists.n_items, "n_reasons": added.n_reasons}
+    return LabelsAdded(version, added.is_new, **facts)
 
 
 _Ready = dict[tuple[int, str, str, frozenset[Metric]], Scores]
@@ -257,34 +264,26 @@ def rescore_runs(
     if not skip_pruned:
         tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
-    labels_of: dict[int, list[_Labels]] = {}
+    of_dataset: dict[int, tuple[list[tuple[LabelSetRecord, Callable[[], KnownLabels]]], GroupWeights | None]] = {}
     rescored = []
     for run in runs:
-        if run.dataset_id not in labels_of:
-            labels_of[run.dataset_id] = _labels(tx, run, version, judges)
-    pairs = [(run, of_dataset) for run in runs for of_dataset in labels_of[run.dataset_id]]
-    for run, of_dataset in pairs:
-        label_set = of_dataset.label_set
-        new = _missing_metrics(tx, run, metrics, label_set)
-        stored: list[StoredMetric] = []
-        why = pruned.get(run.id) if new and skip_pruned else None
-        pruned_at = None if why is None else why.created_at_utc
-        if new and why is None:
-            scores = (ready or {}).get((run.id, run.digest, label_set.digest, frozenset(new)))
-            scores = scores or stored_scores(tx, run, new, of_dataset.labels())
-            stored = store_scores(tx, run, label_set, scores, of_dataset.weights)
-        of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
-        rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
+        if run.dataset_id not in of_dataset:
+            sets = _label_sets(tx, run, version, judges)
+            sources = [(label_set, label_source(tx, label_set)) for label_set in sets]
+            of_dataset[run.dataset_id] = sources, stored_weights(tx, run.dataset_id)
+        sources, weights = of_dataset[run.dataset_id]
+        for label_set, labels in sources:
+            new = _missing_metrics(tx, run, metrics, label_set)
+            stored: list[StoredMetric] = []
+            why = pruned.get(run.id) if new and skip_pruned else None
+            pruned_at = None if why is None else why.created_at_utc
+            if new and why is None:
+                scores = (ready or {}).get((run.id, run.digest, label_set.digest, frozenset(new)))
+                scores = scores or stored_scores(tx, run, new, labels())
+                stored = store_scores(tx, run, label_set, scores, weights)
+            of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
+            rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
     return rescored
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """A version of the labels of a dataset, ready for one run after the other, and the weights of its groups."""
-
-    label_set: LabelSetRecord
-    labels: Callable[[], KnownLabels]
-    weights: GroupWeights | None
 
 
 def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[LabelSetRecord]:
@@ -296,10 +295,3 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]
-
-
-def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[_Labels]:
-    weights = stored_weights(tx, run.dataset_id)
-    return [
-        _Labels(label_set, label_source(tx, label_set), weights) for label_set in _label_sets(tx, run, version, judges)
-    ]

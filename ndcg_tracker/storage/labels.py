@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from ndcg_tracker.errors import ConflictError, argument
 from ndcg_tracker.rankings import Index
-from ndcg_tracker.rankings.ranking import LabelLists, SameItems
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import Details, LabelDetail, LabelLists, SameItems
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     LABEL_LISTS,
@@ -31,7 +32,7 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session, TransactionPart
+from ndcg_tracker.storage.session import TransactionPart
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
@@ -39,17 +40,12 @@ _RECORDED = [column for column in schema.label_sets.c if column.name != "same_it
 class LabelReads(TransactionPart):
     """Reads label sets and their labels."""
 
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        super().__init__(session)
-        self._groups = groups
-        self._dataset_of: dict[int, int] = {}
-
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
         """Return the label sets of a judge of a dataset, by version; ``judge``: None for all judges."""
         table = schema.label_sets
         query = sa.select(*_RECORDED).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
-        self._dataset_of.update((label_set.id, dataset_id) for label_set in every)
+        self._session.dataset_of.update((("labels", label_set.id), dataset_id) for label_set in every)
         return [label_set for label_set in every if judge is None or label_set.judge == judge]
 
     def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
@@ -60,7 +56,7 @@ class LabelReads(TransactionPart):
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        keyed = self._groups.keyed(lists, self._dataset_of.get(label_set_id))
+        keyed = GroupReads(self._session).keyed(lists, self._session.dataset_of.get(("labels", label_set_id)))
         return LabelLists(*keyed, same_items=self.same_items(label_set_id))
 
     def same_items(self, label_set_id: int) -> SameItems | None:
@@ -71,6 +67,36 @@ class LabelReads(TransactionPart):
             return SameItems.of_json(self._session.connection.execute(query).scalar())
 
         return self._session.once(("same items", label_set_id), read)
+
+    def details(self, label_set: LabelSetRecord, group_keys: Iterable[str] | None = None) -> Details:
+        """Return what is known of labels besides their grades, of some groups or all, by group and item.
+
+        A version has the details that it brought, and those of the versions that it extends.
+        """
+        sets = {of.version: of for of in self.sets(label_set.dataset_id, None)}
+        chain = {label_set.id: label_set}
+        while (before := sets.get(label_set.extends or 0)) is not None and before.id not in chain:
+            chain[before.id] = label_set = before
+        table, groups = schema.label_reasons, schema.groups
+        query = sa.select(table, groups.c.key).join(groups).where(table.c.label_set_id.in_(chain))
+        if group_keys is not None:
+            ids = GroupReads(self._session).ids(label_set.dataset_id, Keys.from_strings(dict.fromkeys(group_keys)))
+            query = query.where(table.c.group_id.in_(ids.tolist()))
+        same, places = self.same_items(next(iter(chain))), [*chain]
+        rows = sorted(self._session.rows(query), key=lambda row: places.index(row.label_set_id))
+        items = Keys.from_strings(row.item_key for row in rows)
+        found: dict[tuple[str, str], LabelDetail] = {}
+        for row, item in zip(rows, (items if same is None else same.named(items)).to_list(), strict=True):
+            of = chain[row.label_set_id]
+            detail = LabelDetail(
+                row.reason or "", row.n_given, row.std_dev, of.hand, of.told("model"), of.told("prompt")
+            )
+            found.setdefault((row.key, item), detail)
+        return found
+
+    def detailed(self, label_set: LabelSetRecord) -> LabelLists:
+        """Return the labels of a label set, with their details."""
+        return replace(self.lists(label_set.id), details=self.details(label_set))
 
     def has_judged_zero(self, label_set_id: int) -> bool:
         """Return whether any label says that an item is not relevant: grade 0 or below.
@@ -84,13 +110,8 @@ class LabelReads(TransactionPart):
         return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
 
-class LabelWrites(TransactionPart):
+class LabelWrites(LabelReads):
     """Writes label sets, at once or block by block."""
-
-    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites) -> None:
-        super().__init__(session)
-        self._labels = labels
-        self._groups = groups
 
     def insert(
         self,
@@ -113,7 +134,7 @@ class LabelWrites(TransactionPart):
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.keep_creators_out()
-        newest = self._labels.newest(dataset_id, None)
+        newest = self.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             "version": 1 if newest is None else newest.version + 1,
@@ -135,7 +156,8 @@ class LabelWrites(TransactionPart):
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
         """Add the labels of groups that an unfinished label set does not have yet."""
-        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, self._groups.lists(dataset_id, labels, "grade"))
+        lists = GroupWrites(self._session).lists(dataset_id, labels, "grade")
+        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, lists)
 
     def append_from(self, label_set_id: int, other_id: int) -> None:
         """Copy from another label set the labels of the groups that an unfinished one lacks."""
@@ -177,10 +199,28 @@ class LabelWrites(TransactionPart):
         self._session.execute(table.update().where(table.c.id == label_set.id).values(new))
         return replace(label_set, **new)
 
-    def known_by_digest(self, dataset_id: int, digest: str, judge: str) -> LabelSetRecord:
-        """Create a label set without labels, or with only a digest, and return its record."""
-        begun = self.begin(dataset_id, LabelOrigin(judge=judge), by_row_number=None)
-        return self.finish(begun, digest, 0, 0)
+    def tell_details(self, label_set: LabelSetRecord, details: Details) -> tuple[int, int]:
+        """Store details of labels that a version brings; what is stored of a label stays as it is.
+
+        Returns: how many of the new ones have a reason, and of how many labels others are stored.
+        """
+        if not details:
+            return 0, 0
+        table = schema.label_reasons
+        rows = self._session.rows(sa.select(table).where(table.c.label_set_id == label_set.id))
+        stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): row for row in rows}
+        keys = Keys.from_strings(group for group, _ in details)
+        ids = GroupWrites(self._session).ensure(label_set.dataset_id, keys).tolist()
+        given = [
+            (label_set.id, group_id, item, detail.reason or None, detail.n_given, detail.std_dev)
+            for group_id, ((_, item), detail) in zip(ids, details.items(), strict=True)
+        ]
+        new = [dict(zip(table.c.keys(), row, strict=True)) for row in given if row[1:3] not in stored]
+        if new:
+            self._session.execute(table.insert(), new)
+        return sum(row["reason"] is not None for row in new), sum(
+            row[1:3] in stored and tuple(stored[row[1:3]]) != row for row in given
+        )
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
@@ -200,15 +240,12 @@ class DesignReads(TransactionPart):
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
-        judge, of_labels = schema.label_sets.c.judge, table.c.label_set_id == schema.label_sets.c.id
-        labelled = sa.select(table, judge).join(schema.label_sets, of_labels)
+        labelled = sa.select(table, schema.label_sets.c.judge).join_from(table, schema.label_sets)
         rows = self._session.rows(labelled.where(here).order_by(table.c.number))
         if not rows:
             return []
-        joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
-        query = (
-            sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
-        )
+        query = sa.select(of_designs).join_from(of_designs, table).where(here)
+        query = query.order_by(of_designs.c.design_id, of_designs.c.place)
         runs: dict[int, tuple[DesignRunRecord, ...]] = {}
         for row in self._session.rows(query):
             runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))
@@ -222,17 +259,13 @@ class DesignReads(TransactionPart):
         return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
-class DesignWrites(TransactionPart):
+class DesignWrites(DesignReads):
     """Writes designs, the items that they ask about, and people's answers."""
-
-    def __init__(self, session: Session, designs: DesignReads) -> None:
-        super().__init__(session)
-        self._designs = designs
 
     def insert(self, design: DesignRecord) -> DesignRecord:
         """Store a design as the next of its dataset, and return it with its id and its number."""
         self._session.keep_creators_out()
-        stored = self._designs.all(design.dataset_id)
+        stored = self.all(design.dataset_id)
         design = replace(design, number=stored[-1].number + 1 if stored else 1)
         names = (column.name for column in schema.designs.c if column.name != "id")
         design = replace(
@@ -250,7 +283,7 @@ class DesignWrites(TransactionPart):
         table = schema.designs
         values = {"budget": budget, "planned_budget": budget}
         self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
+        known = {(item.group_id, item.item_key) for item in self.items(design.id)}
         new = [
             {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": 1.0}
             for group_id, key in pairs

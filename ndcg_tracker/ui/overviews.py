@@ -17,6 +17,7 @@ from ndcg_tracker.compare.pair import pair, places_of_ids
 from ndcg_tracker.compare.results import Estimate
 from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.compare.say_tables import is_judged
+from ndcg_tracker.compare.shares import weights_for
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -203,10 +204,10 @@ def against_baseline(
             against[run_id] = Against(why="ranks different items")
     ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
     results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
-    weights = tx.groups.weights(dataset.id) if metric["weights"] != "none" else None
+    weights = weights_for(tx, dataset.id, metric)
     for run_id, (base, record) in shared.items():
         of_groups = results[base.evaluation_id], results[record.evaluation_id]
-        against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)
+        against[run_id] = _paired(metric, (base, record), of_groups, weights)
     tested = {run_id: of.found for run_id, of in against.items() if of.found is not None}
     together = zip(tested, adjusted(list(tested.values())), strict=True)
     return against | {run_id: replace(against[run_id], found=found) for run_id, found in together}

@@ -9,6 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.compare.run_pair import label_set_ref
+from ndcg_tracker.compare.say_tables import model_words
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -241,6 +243,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
         for label_set_id, version in label_sets.items()
         if (shares := tx.evaluations.coverages(record.id, label_set_id))
     ]
+    of_model = {of.id: model_words(label_set_ref(of)) for of in tx.labels.sets(record.dataset_id, None)}
     of_dataset = tx.runs.all(record.dataset)
     in_time = [stored.id for stored in of_dataset if stored.id == record.id or not stored.is_checkpoint]
     before = ([None, *in_time])[in_time.index(record.id)]
@@ -259,7 +262,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
             (f"{key}={value}", here.link("/runs", dataset=record.dataset, tag=f"{key}={value}"))
             for key, value in record.tags.items()
         ],
-        evaluations=evaluations,
+        evaluations=[(one, of_model[one.label_set_id]) for one in evaluations],
         coverage=coverage,
         comparisons=[
             (name, here.link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))

@@ -42,7 +42,6 @@ from ndcg_tracker.ui.here import Answer, Next, Rows
 from ndcg_tracker.ui.judging import Batch, Judging
 from ndcg_tracker.ui.leaderboards import leaderboard
 from ndcg_tracker.ui.rendering import ASSETS, Question, asset_of_pages
-from ndcg_tracker.ui.warming import warm
 from ndcg_tracker.words.texts import about, in_a_row
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -410,7 +409,6 @@ def serve(
                 # a connection that comes before the server runs waits for it
                 once = address + urlencode({TOKEN: access.once})
                 threading.Thread(target=webbrowser.open, args=(once,), daemon=True).start()
-        threading.Thread(target=warm, args=(tracker,), daemon=True).start()
         server.run(sockets=[listening])
 
 

@@ -245,7 +245,7 @@ def test_the_same_lists_on_a_dataset_are_known_to_be_equal(beir: nt.Tracker) -> 
 
 def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
     found = beir.gate("dense", suite="beir", baseline="bm25", margin=0.2, by="dataset", slice_margin=0.3)
-    assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
+    assert (found.decision, found.is_accepted, found.gated.basis.number) == ("pass", True, 1)
     comparison = beir.compare("bm25", "dense", suite="beir").comparisons[0]
     assert found.gated.comparison == comparison
     assert found.gated.decision.delta == pytest.approx(comparison.metrics[0].delta)
@@ -253,7 +253,7 @@ def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
     assert {row.value for row in judged} == {"beir-a", "beir-c"}  # of 25 queries or more
     assert (beir.gate("dense", suite="beir", baseline="bm25", margin=0.2, dry_run=True)).gated.decision_id is None
     back = beir.gate("bm25", suite="beir", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada")
-    assert (back.is_accepted, back.gated.number) == (back.decision != "pass", 1)
+    assert (back.is_accepted, back.gated.basis.number) == (back.decision != "pass", 1)
     columns = "decision_id, suite, baseline, candidate, decision, acknowledged_by"
     rows = beir.sql(f"SELECT {columns} FROM suite_gate_decisions ORDER BY decision_id").to_numpy().tolist()
     assert [row[:4] for row in rows] == [[1, "beir", "bm25", "dense"], [2, "beir", "dense", "bm25"]]
@@ -266,7 +266,7 @@ def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
         assert {first.runs["beir-a"]["baseline_run_id"], first.runs["beir-a"]["candidate_run_id"]} == runs
         assert tx.runs.used_ids(once=False) >= runs  # prune keeps what a gate has judged
     again = beir.gate("dense", suite="beir", baseline="bm25", margin=0.19)
-    assert (again.gated.number, again.gated.decision_id) == (2, 3)
+    assert (again.gated.basis.number, again.gated.decision_id) == (2, 3)
     numbers = beir.sql("SELECT decision_number FROM suite_gate_decisions ORDER BY decision_id")
     assert numbers["decision_number"].tolist() == [1, 1, 2]
 
@@ -275,7 +275,7 @@ def test_gates_at_the_same_time_have_numbers_of_their_own(beir: nt.Tracker, data
     def number(of: int) -> int:
         asked = {"baseline": "bm25", "margin": 0.2 + of * 1e-9}
         with nt.Tracker(database_url) as tracker:
-            return tracker.gate("dense", suite="beir", **asked).gated.number  # type: ignore[arg-type]
+            return tracker.gate("dense", suite="beir", **asked).gated.basis.number  # type: ignore[arg-type]
 
     with ThreadPoolExecutor(4) as threads:
         assert sorted(threads.map(number, range(6))) == [1, 2, 3, 4, 5, 6]
@@ -305,7 +305,7 @@ def test_a_gate_on_a_suite_decides_nothing_under_a_judge_whom_nobody_checks(trac
             tracker.ingest(frame, name=name, dataset=dataset, judge="llama")
     tracker.create_suite("both", ["one", "two"])
     gated = tracker.gate("new", suite="both", baseline="old", margin=0.1, judge="llama", dry_run=True)
-    assert (gated.decision, gated.gated.judge_alone) == ("inconclusive", "llama")
+    assert (gated.decision, gated.gated.basis.judge_alone) == ("inconclusive", "llama")
     told = str(gated)
     assert "  why: nobody has checked judge 'llama', whose labels decide\n" in told
     assert (

@@ -11,7 +11,8 @@ from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.questions.gate.decide import Decision, Rules
-from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.statistics.t_test import TTest
@@ -57,7 +58,7 @@ def gated(comparison: Comparison, text: str) -> Gated:
     return Gated(
         replace(comparison, metrics=comparison.metrics[:1]),
         Decision(rules=Rules(0.0, "set"), t=TTest(400, -0.0123, None), whole="fail"),
-        number=2,
+        Basis(GateQuestion(candidate="dense", baseline="bm25"), {}, number=2),
         drift=Drift(text, text, "2026-01-31T08:00:00.000000Z", 2, 0, 3, text, -0.012, -0.015),
         acknowledgement=Acknowledgement(text, text),
     )

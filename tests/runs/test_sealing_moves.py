@@ -87,7 +87,7 @@ def test_its_looks_and_bits_go_on(older: nt.Tracker, held: str, ready_url: str) 
     older.ingest(frame_of_ranks([1] * N_GROUPS), name="best", dataset="exam")
     look = older.gate_sealed("best", dataset="exam").look
     assert (look.number, look.looks, look.level) == (3, 40, look_level(3, 0.05, 40, 2))
-    assert older.gate("good", baseline="@prod", margin=0.04, dataset="shop").gated.look is not None
+    assert older.gate("good", baseline="@prod", margin=0.04, dataset="shop").gated.basis.look is not None
     assert check_database(ready_url).damage == []
     with Store.open(held, opens="sealed") as store, store.read() as tx:
         assert [of.id for of in tx.decisions.all(tx.datasets.sealed()[0].id)] == [1, 2, 3]

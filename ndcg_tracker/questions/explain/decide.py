@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import ItemMove, LabelSetRef, RunRef, Verdict
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import matching_rows
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import LabelDetail, LabelLists
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import GroupTexts
 
@@ -44,11 +44,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedItem:
-    """One item of a group with what happened to it; ``grade_baseline``: its grade in the labels of the baseline."""
+    """One item of a group with what happened to it; ``grade_baseline``: its grade in the labels of the baseline.
+
+    ``detail``: what is known of its label besides the grade, None for nothing.
+    """
 
     move: ItemMove
     kind: Kind
     grade_baseline: float | None
+    detail: LabelDetail | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,9 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     if not both.is_same_labels:
         steps = group_parts(both, baseline.judged.labels, parts[1], values)
         notes += [Note("no_split")] if steps is None else []
+    details = tx.labels.details(both.candidate.label_set, [group])
     items = explained_items(item_changes(baseline, candidate, axis, axis))
+    items = tuple(replace(item, detail=details.get((group, item.move.item))) for item in items)
     texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
     return GroupExplanation(
         subject_of(both), group, values[0], values[1], items, steps, tuple(notes), texts.get(int(ids[0]), GroupTexts())

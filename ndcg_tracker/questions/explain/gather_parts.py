@@ -120,7 +120,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
             f"no {unit()} has a result under {both.metric} under labels version {both.baseline.label_set.version} or "
             f"under {both.candidate.label_set.version}; there is no mean to explain"
         )
-    n_common = int(counts[0])
+    n_common, n_came, n_went, n_between, n_added, n_removed, *of_labels = counts.tolist()
     if n_common:
         means = [step.results(weights)[0].mean for step in gathered[2:]]
         before, other_run, other_grades, after = (first if mean is None else mean for mean in means)
@@ -138,8 +138,8 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
             other_run,
             other_grades,
             last,
-            LabelDifferences(*counts[6:].tolist()),
-            GroupDifferences(*counts[:6].tolist(), baseline=before, candidate=after),
+            LabelDifferences(*of_labels),
+            GroupDifferences(n_common, n_came, n_went, n_between, n_added, n_removed, before, after),
         ),
         notes=(*arm_notes(both), Note("ranking_in_detail", command=explain_command(both, *labels_options(both)))),
     )

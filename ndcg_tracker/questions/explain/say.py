@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ndcg_tracker.compare.say_tables import SLICES_SHOWN, whose
+from ndcg_tracker.compare.say_tables import SLICES_SHOWN, reason_lines, whose
 from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.questions.explain.decide import (
     ChangeParts,
@@ -25,7 +25,7 @@ from ndcg_tracker.questions.explain.decide import (
     Subject,
 )
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
-from ndcg_tracker.render.report import Column, Report, Table, kinds, query_words, text_cell
+from ndcg_tracker.render.report import Column, Line, Report, Table, kinds, query_words, text_cell
 from ndcg_tracker.render.terminal import shortened, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points, unit, units
@@ -112,7 +112,8 @@ def _end_of_shape(explanation: Explanation) -> dict[str, object]:
 
 @shape_of(ExplainedItem)
 def _item_shape(item: ExplainedItem) -> Mapping[str, object]:
-    return fields_of(item.move) | fields_of(item, "move")
+    detail = {} if item.detail is None else fields_of(item.detail)
+    return fields_of(item.move) | fields_of(item, "move", "detail") | detail
 
 
 @shape_of(LabelDifferences)
@@ -147,7 +148,9 @@ def explanation_columns(explanation: Explanation) -> Sequence[str]:
     """Return the columns of an explanation's rows."""
     if not isinstance(explanation, GroupExplanation):
         return _TOTAL_COLUMNS
-    return (*_ITEM_COLUMNS, *_TEXT_COLUMNS) if explanation.texts.items else _ITEM_COLUMNS
+    texts = _TEXT_COLUMNS if explanation.texts.items else ()
+    detail = next((item.detail for item in explanation.items if item.detail is not None), None)
+    return (*_ITEM_COLUMNS, *texts, *(fields_of(detail) if detail is not None else ()))
 
 
 def explanation_rows(explanation: Explanation) -> list[dict[str, object]]:
@@ -195,6 +198,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
         _headline(explanation),
         sentences=_story(explanation),
         tables=_tables(explanation, top),
+        lines=_reasons(explanation, top),
         legend=_legend(explanation),
         details=_details(explanation, top),
         notes=[told(note) for note in explanation.notes],
@@ -335,14 +339,24 @@ def _range_words(total: RankTotal) -> str:
     return str(total.first) if total.first == total.last else f"{total.first}-{total.last}"
 
 
+def _shown_items(explanation: GroupExplanation, top: int | None) -> list[ExplainedItem]:
+    """Return the ``top`` items that changed the group's value most; those that explain it come first."""
+    kept = explanation.items if top is None else [item for item in explanation.items[:top] if item.move.contribution]
+    of_these = {id(item) for item in kept}
+    return [item for item in _by_cost(explanation) if id(item) in of_these]
+
+
+def _reasons(explanation: Explanation, top: int | None) -> list[Line]:
+    """Return why the items in the table have their grades, as far as labels say it."""
+    items = _shown_items(explanation, top) if isinstance(explanation, GroupExplanation) else []
+    return reason_lines((f"{item.move.item} ({_grade_words(item.move.grade)})", item.detail) for item in items)
+
+
 def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
-    """Return the table of the ``top`` items that changed the group's value most; those that explain it come first."""
-    if top is None:
-        chosen = list(explanation.items)
-    else:
-        chosen = [item for item in explanation.items[:top] if item.move.contribution]
+    """Return the table of the items that are shown."""
+    chosen = _shown_items(explanation, top)
     kept = {id(item) for item in chosen}
-    rows = [_item_row(item, explanation) for item in _by_cost(explanation) if id(item) in kept]
+    rows = [_item_row(item, explanation) for item in chosen]
     if _is_seen(explanation.remainder, explanation.delta):
         lacks_list = any(note.kind == "group_not_in_run" for note in explanation.notes)
         why = "no list is stored" if lacks_list else "rounding or convention"

@@ -25,7 +25,6 @@ from ndcg_tracker.compare.arms import (
 from ndcg_tracker.compare.gather import (
     asked_attributes,
     asked_pair,
-    check_arms,
     compared_on_suite,
     compared_pair,
     judge_alone,
@@ -35,6 +34,7 @@ from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, suite_metric
+from ndcg_tracker.compare.shares import weights_for
 from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
@@ -121,7 +121,6 @@ def pairs_of(tx: ReadTransaction, question: GateQuestion) -> dict[str, RunPair]:
     """
     if question.suite is None:
         arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
-        check_arms(arms[0], arms[1], question.options)
         both = asked_pair(tx, arms[0], arms[1], question.options)
         return {both.baseline.run.dataset: both}
     pairs, lacking = pairs_on_suite(tx, question.systems, question.options)
@@ -285,7 +284,7 @@ def _recorded(tx: WriteTransaction, basis: Basis, outcome: Gated) -> Gated:
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         baseline_alias=question.alias,
-        arms=_recorded_arms(runs),
+        arms=tuple((arm.name, [run.id for run in arm.runs]) for arm in runs.arms),
         checked_by=runs.checked_by if decision.check is None else decision.check.checked_by,
         **({} if look is None else look.columns),
         **columns,
@@ -300,20 +299,12 @@ def _recorded_runs(both: RunPair) -> dict[str, object]:
     return {"label_set_version": both.baseline.label_set.version, **sides, **repeats}
 
 
-def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
-    """Return the names and the run ids of both sides if one side has several runs."""
-    if not runs.is_repeated:
-        return None
-    baseline, candidate = zip((arm.name for arm in runs.arms), runs.run_ids.values(), strict=True)
-    return baseline, candidate
-
-
 def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
     """Return the repeats to learn a margin from, without the candidate: named, tagged, or similar runs.
 
     Raises: InputError if they are too few, or may not be repeats.
     """
-    doubt = None
+    needs, doubt = f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system", None
     aa = f"{ARM}{AA_TAG}={baseline.tags[AA_TAG]}" if AA_TAG in baseline.tags else None
     references = question.repeats or (() if aa is None else (aa,))
     if references:
@@ -326,12 +317,8 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
         every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
         runs = family_of(baseline, every, measures)
         if not runs:
-            raise InputError(
-                f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
-                f"baseline {baseline.name!r} has no tag {AA_TAG}",
-                advice=f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}",
-                joint=": ",
-            )
+            advice = f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}"
+            raise InputError(f"{needs}, and baseline {baseline.name!r} has no tag {AA_TAG}", advice=advice, joint=": ")
         against = unlike(baseline, candidate, measures)
         if against is not None and all(one.is_open for one in against):
             told = f"; only {_difference(against[0])}" if against else ""
@@ -347,10 +334,7 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
     if len(runs) >= FEWEST_REPEATS:
         return runs
     names = f" ({', '.join(run.name for run in runs)})" if runs else ""
-    few = (
-        f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
-        f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}"
-    )
+    few = f"{needs}, and there {'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}"
     if doubt is None:
         raise InputError(few, advice=HOW_TO_REPEAT)
     raise InputError(
@@ -423,8 +407,8 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     results = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
     values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
-    weights_of = tx.groups.weights(both.dataset_id) if question.metric["weights"] != "none" else None
-    weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids)
+    weights_of = weights_for(tx, both.dataset_id, question.metric)
+    weights = None if weights_of is None else weights_of.weights_of(ids)
     return replace(learned, run_variance=RunVariance.of(values, weights))
 
 

@@ -104,11 +104,6 @@ class GateFacts:
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
 
-    @property
-    def is_lower_better(self) -> bool:
-        """Whether lower values of the metric are better."""
-        return self.basis.runs.metric.direction == "lower"
-
 
 @dataclass(frozen=True, slots=True)
 class Drift:
@@ -136,33 +131,22 @@ class Drift:
 class Gated:
     """A decision with everything that a report says about it.
 
-    ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``number``: which
-    decision of this gate it is (of this dataset or suite, metric and baseline), from 1. ``decision_id``: its number in
-    the database, None if it was not recorded.
-    ``learned_margin``: set if the margin comes from repeats. ``drift``: None if the baseline is not an alias.
+    ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``decision_id``: its
+    number in the database, None if it was not recorded. ``drift``: None if the baseline is not an alias.
     ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
-    items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all
-    groups together pass; else none.
-    ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``look``: which look of
-    a budget it is, None without a budget. ``decided_before``: whether this very question was decided and
-    recorded before. ``policy``, ``restarted``, ``outside``: see ``Basis``.
+    items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all groups together
+    pass; else none. ``decided_before``: whether this very question was decided and recorded before.
     """
 
     comparison: Comparison
     decision: Decision
-    number: int
+    basis: Basis
     decision_id: int | None = None
-    learned_margin: LearnedMargin | None = None
     drift: Drift | None = None
     acknowledgement: Acknowledgement | None = None
     ties_could_change_decision: bool = False
     regressed_slices: tuple[Part, ...] = ()
-    judge_alone: str = ""
-    look: Look | None = None
     decided_before: bool = False
-    policy: PolicyRecord | None = None
-    restarted: BudgetResetRecord | None = None
-    outside: str = ""
 
     @property
     def metric(self) -> Estimate:

@@ -89,9 +89,9 @@ _DECISION_KEYS = paths(
     "margin_needed=ways.margin direction limits"
 )
 _GATE_KEYS = paths(
-    "learned_margin ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone decided_before look drawn_look=decision.drawn_look "
-    "policy outside"
+    "learned_margin=basis.learned ties_could_change_decision regressed_slices drift decision_id "
+    "decision_number=basis.number acknowledged=acknowledgement judge_alone=basis.judge_alone decided_before "
+    "look=basis.look drawn_look=decision.drawn_look policy=basis.policy outside=basis.outside"
 )
 _PROPERTIES = paths(
     "decision scope margin delta n max_harm decision_id acknowledged_by=acknowledged.by "
@@ -172,21 +172,21 @@ def gate_report(gated: Gated, spelled: Spelling = in_python) -> Report:
 
 def screen_lines(gated: Gated) -> list[Line]:
     """Return the lines below the verdict: delta, why, what fell or what to do, warnings, and where it is recorded."""
-    comparison, decision = gated.comparison, gated.decision
+    comparison, decision, basis = gated.comparison, gated.decision, gated.basis
     lines = [Line("  ", delta_words(decision))]
     lines += [Line("  why: ", why)] if (why := why_words(decision)) else []
     lines += [*_fallen(gated), *_worst_loss(gated)] if decision.decision == "pass" else []
     lines += do_lines(decision, _grading(gated), comparison)
     zero = [note for note in comparison.notes if note.kind == "unjudged_zero"]
     lines += [Line("  rests on: ", sentence(note)) for note in zero]
-    if gated.judge_alone and decision.barred is None:
-        lines.append(Line("  rests on: ", f"{judge_words(gated.judge_alone)} alone, whose labels nobody has checked"))
+    if basis.judge_alone and decision.barred is None:
+        lines.append(Line("  rests on: ", f"{judge_words(basis.judge_alone)} alone, whose labels nobody has checked"))
     lines += [Line("  ", favour) for favour in favours(comparison)]
     lines += [Line("  warning: ", warning) for warning in _warnings(gated)]
     notes = [told(note) for note in comparison.notes if note.kind not in {*MINOR, *_IN_LINES}]
     lines += [Line("  note: ", note.sentence + ":" * bool(note.command), note.command) for note in notes]
-    if gated.look is not None and gated.policy is not None:
-        words = look_words(gated.look, f"its owner restarts it with: {reset_command(gated.policy)}")
+    if basis.look is not None and basis.policy is not None:
+        words = look_words(basis.look, f"its owner restarts it with: {reset_command(basis.policy)}")
         lines.append(Line("  look ", words))
     return [*lines, Line("  ", recorded_as(gated))]
 
@@ -521,10 +521,10 @@ def slice_tables(decision: Decision) -> list[Table]:
 
 def recorded_reason(gated: Gated) -> str:
     """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
-    why, learned, clusters = reason(gated.decision), gated.learned_margin, gated.metric.about.clusters
+    why, learned, clusters = reason(gated.decision), gated.basis.learned, gated.metric.about.clusters
     why += f" {clustered_by(clusters.attribute)}" if clusters is not None else ""
-    why += f" (policy of @{gated.policy.alias})" if gated.policy is not None else ""
-    why += f" (outside the policy of @{gated.outside})" if gated.outside else ""
+    why += f" (policy of @{gated.basis.policy.alias})" if gated.basis.policy is not None else ""
+    why += f" (outside the policy of @{gated.basis.outside})" if gated.basis.outside else ""
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
@@ -543,16 +543,16 @@ def to_decide(decision: Decision) -> str:
 def verdict_words(gated: Gated) -> str:
     """Return PASS, FAIL or INCONCLUSIVE; with the rules that a PASS has passed, and the policy that does not count."""
     word, decision = gated.decision.decision.upper(), gated.decision
-    if gated.outside:
-        return f"{word} outside the policy of @{gated.outside}"
-    if gated.policy is None or word != "PASS":
+    if gated.basis.outside:
+        return f"{word} outside the policy of @{gated.basis.outside}"
+    if gated.basis.policy is None or word != "PASS":
         return word
     rules = [f"margin {decision.margin:g} of {gated.metric.metric}"]
     of = decision.rules
     rules += [] if of.max_harm is None else [f"max harm {of.max_harm}"]
     rules += [] if of.by is None else [f"{of.part_margin:g} of each {of.by}"]
     rules += [f"{check.name} {check.limit}" for check in decision.limits]
-    return f"PASS at {', '.join(rules)} (policy of @{gated.policy.alias})"
+    return f"PASS at {', '.join(rules)} (policy of @{gated.basis.policy.alias})"
 
 
 def _finding(gated: Gated) -> str:
@@ -561,7 +561,7 @@ def _finding(gated: Gated) -> str:
     text = SENTENCES[decision.decision].format(
         comparison.candidate.name, comparison.baseline.name, compare.judged_dataset(comparison)
     )
-    learned = "" if gated.learned_margin is None else f", learned from {len(gated.learned_margin.runs)} repeats"
+    learned = "" if gated.basis.learned is None else f", learned from {len(gated.basis.learned.runs)} repeats"
     rules = f"({gated.metric.metric}, margin {shown_margin(decision.margin)}{learned})"
     return f"{text} {rules}{', but it was overridden' if gated.acknowledgement is not None else ''}"
 
@@ -581,7 +581,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         ("margin", _margin(gated)),
         *(
             []
-            if gated.learned_margin is None
+            if gated.basis.learned is None
             else [("bounds", f"cover other {units()} and another training of each run")]
         ),
         (units(), groups),
@@ -594,21 +594,21 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    policy = gated.policy
+    policy = gated.basis.policy
     if policy is not None:
         rules = rules_words(policy.rules)
         pairs.append(
             ("policy", f"@{policy.alias}: {rules}; set by {short_name(policy.set_by)} at {minute(policy.set_at_utc)}")
         )
-    if policy is not None and gated.restarted is not None:
-        of = gated.restarted
+    if policy is not None and gated.basis.restarted is not None:
+        of = gated.basis.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
     if 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
         level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
         pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
-    pairs.append(("decision", f"the {ordinal(gated.number)} of this gate"))
+    pairs.append(("decision", f"the {ordinal(gated.basis.number)} of this gate"))
     return pairs
 
 
@@ -649,7 +649,7 @@ def by_t_alone(decision: Decision) -> list[tuple[str, str]]:
 
 def _margin(gated: Gated) -> str:
     """Return the allowed drop, and where it comes from."""
-    learned, margin = gated.learned_margin, points(gated.decision.margin)
+    learned, margin = gated.basis.learned, points(gated.decision.margin)
     if learned is None:
         return margin
     runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")

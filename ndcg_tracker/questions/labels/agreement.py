@@ -73,7 +73,7 @@ def judges_agreement(
             runs = [run for run in runs if run.id in shown]
             continue
         label_set = numbered_labels(tx, dataset.id, dataset.name, judge=judge)
-        sides.append((label_set_ref(label_set), tx.labels.lists(label_set.id)))
+        sides.append((label_set_ref(label_set), tx.labels.detailed(label_set)))
         if designs and label_set.id > min(design.answered_after_label_set_id or 0 for design in designs):
             notes.append(Note("newer_than_answers", {"version": label_set.version, "judge": judge}))
     (ref, first), (other_ref, second) = sides
@@ -87,7 +87,10 @@ def judges_agreement(
         at = _first_ranks(tx, run, metric, first)[rows]
         of_run = signed_error((one - other)[at], groups[at])
         errors.append(RunError(run.name, of_run.n, of_run.error, of_run.ci))
-    names = [keys.to_list() for keys in first.keys_of(rows)]
+    pairs = list(zip(*(keys.to_list() for keys in first.keys_of(rows)), strict=True))
+    both = (first, second) if in_doubt == two[0] else (second, first)
+    told = any(side.details for side in both)
+    reasons = [[of.details[pair].reason if pair in of.details else "" for of in both] for pair in pairs if told]
     return JudgesAgreement(
         labels_diff(dataset.name, (ref, other_ref), first, second, top=top),
         weighted_kappa(*grades, groups),
@@ -98,7 +101,8 @@ def judges_agreement(
         answers,
         signed_error(one - other, groups),
         tuple(errors),
-        tuple(zip(*names, one.tolist(), other.tolist(), strict=True)),
+        tuple((*pair, *of_pair) for pair, *of_pair in zip(pairs, one.tolist(), other.tolist(), strict=True)),
+        tuple((one, other) for one, other in reasons),
     )
 
 

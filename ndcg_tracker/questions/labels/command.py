@@ -65,7 +65,11 @@ def add_labels(
             notes = tracker.change_of_labels(added.version, dataset=added.dataset, extends=extends)
             beside = "" if added.extends is None else " added to the version before"
             told = f"version {added.version} of dataset {added.dataset!r}: {labels}{whose}{beside}"
-            options.say(f"{state} as {told}")
+            n_new, n_kept = added.n_reasons
+            options.say(f"{state} as {told}{f', {n_new:,} with a reason' if n_new else ''}")
+            if n_kept:
+                what = f"of {counted(n_kept, 'label')} another reason is stored, which stays"
+                options.say(f"note: {what}; to keep both, add the file as labels of another judge with --judge NAME")
             for note in notes if added.is_new else ():
                 options.say(f"note: {note}")
             if added.n_left_out:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef, Verdic
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.ranking import LabelDetail, LabelLists
 from ndcg_tracker.statistics.similarity import Kappa, SignedError
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import GroupTexts, Text
@@ -69,12 +69,14 @@ class GradeCount:
 
 @dataclass(frozen=True, slots=True)
 class GradeChange:
-    """A label whose grade differs between two label sets."""
+    """A label whose grade differs between two label sets; what each says besides the grade, None for nothing."""
 
     group: str
     item: str
     first: float
     second: float
+    first_detail: LabelDetail | None = field(default=None, metadata={"if_any": True})
+    second_detail: LabelDetail | None = field(default=None, metadata={"if_any": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def labels_diff(
         SetSizes(first.n_items, second.n_items, n_both, first.n_items - n_both, second.n_items - n_both),
         n_equal,
         _grade_counts(first.grades, second.grades, rows, others),
-        _changes(first, rows[differs], before[differs], after[differs], top),
+        _changes((first, second), rows[differs], before[differs], after[differs], top),
         _named(first.group_keys, gone),
         _named(second.group_keys, new),
         n_equal / n_both if n_both else None,
@@ -158,11 +160,14 @@ def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> 
     )
 
 
-def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
+def _changes(
+    sides: tuple[LabelLists, LabelLists], rows: Index, before: Floats, after: Floats, top: int
+) -> tuple[GradeChange, ...]:
     """Return the labels that changed most; equal changes keep their order."""
     most = np.argsort(-np.abs(after - before), kind="stable")[:top]
-    names = (keys.to_list() for keys in first.keys_of(rows[most]))
-    return tuple(map(GradeChange, *names, before[most].tolist(), after[most].tolist()))
+    names = [keys.to_list() for keys in sides[0].keys_of(rows[most])]
+    details = ([of.details.get(pair) for pair in zip(*names, strict=True)] for of in sides)
+    return tuple(map(GradeChange, *names, before[most].tolist(), after[most].tolist(), *details))
 
 
 def _named(keys: Keys, places: Index) -> tuple[str, ...]:
@@ -261,7 +266,8 @@ class JudgesAgreement:
     ``diff``: their labels side by side. ``kappa``: None if undefined. ``metric``: up to its cutoff items are first
     ranks. ``answers``: if there are any, all figures use only these. Errors are the grade of ``judge`` minus that of
     ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks. ``pairs``: group
-    and item of all pairs, with the grades of ``judge`` and of ``against``.
+    and item of all pairs, with the grades of ``judge`` and of ``against``. ``reasons``: of both for each pair, none if
+    no label has one.
     """
 
     diff: LabelsDiff
@@ -274,6 +280,7 @@ class JudgesAgreement:
     signed_error: SignedError
     signed_errors: tuple[RunError, ...]
     pairs: tuple[tuple[str, str, float, float], ...]
+    reasons: tuple[tuple[str, str], ...] = ()
 
 
 def concluded(verdict: Verdict | None) -> Verdict | None:

@@ -83,11 +83,11 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
     for label_set in tx.labels.sets(dataset.id, judge):
         if label_set.judge not in NO_LABELS_HERE:
             n_items, grades = _contents(tx, label_set)
-            origin = label_set.from_runs or {}
             facts: dict[str, Any] = {of.name: getattr(label_set, of.name, None) for of in fields(LabelVersion)}
+            of_runs = tuple((label_set.from_runs or {}).get("runs", ()))
             facts |= {"dataset": dataset.name, "n_items": n_items, "grades": grades}
-            facts |= {"n_runs": n_runs.get(label_set.id, 0), "from_runs": tuple(origin.get("runs", ()))}
-            facts |= {name: "".join(origin.get(name, ())) for name in ("model", "prompt", "repeats", "left_out")}
+            facts |= {"n_runs": n_runs.get(label_set.id, 0), "from_runs": of_runs}
+            facts |= {name: label_set.told(name) for name in ("model", "prompt", "repeats", "left_out")}
             versions.append(LabelVersion(**facts))
     return versions
 
@@ -109,7 +109,7 @@ def label_sets_diff(
     dataset = tx.datasets.known(dataset_name)
     before = numbered_labels(tx, dataset.id, dataset.name, first)
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)
-    first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in (before, after))
+    first_lists, second_lists = map(tx.labels.detailed, (before, after))
     return labels_diff(dataset.name, (label_set_ref(before), label_set_ref(after)), first_lists, second_lists, top=top)
 
 

@@ -14,7 +14,7 @@ from ndcg_tracker.compare.say import (
     metric_rows,
     runs,
 )
-from ndcg_tracker.compare.say_tables import Row, rows_table, whose
+from ndcg_tracker.compare.say_tables import Row, reason_lines, rows_table, whose
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     JudgesAgreement,
@@ -106,9 +106,15 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
         rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
         tables.append(Table(columns("group", "item", f">{first}", f">{second}"), rows, title, names=(0, 1)))
+    reasons = [
+        (f"{change.group}, {change.item} ({grade:g})", detail)
+        for change in diff.changes
+        for grade, detail in ((change.first, change.first_detail), (change.second, change.second_detail))
+    ]
     gone, new = (diff.gone_groups, diff.groups.gone), (diff.new_groups, diff.groups.new)
     moved = [f"{name} {units()}: {_listed(*of)}" for name, of in (("gone", gone), ("new", new)) if of[1]]
-    return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", sentences=moved, tables=tables)
+    headline = f"labels of {diff.dataset}, {second} against {first}: {agreement}"
+    return Report(headline, sentences=moved, tables=tables, lines=reason_lines(reasons))
 
 
 def _grade_tables(diff: LabelsDiff, *, of_pairs: bool = False) -> list[Table]:
@@ -151,13 +157,16 @@ def agreement_said(agreement: JudgesAgreement) -> Said:
 
 @shape_of(JudgesAgreement)
 def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
-    return fields_of(agreement, "pairs")
+    return fields_of(agreement, "pairs", "reasons")
 
 
 def pairs_csv(agreement: JudgesAgreement) -> str:
-    """Return CSV with the grades of both judges side by side, for anyone who tunes the prompt of one."""
+    """Return CSV with the grades of both judges side by side and their reasons, for who tunes the prompt of one."""
     names = [judge or "unnamed" for judge in (agreement.judge, agreement.against)]
-    return csv_text(["group", "item", *names], agreement.pairs)
+    if not agreement.reasons:
+        return csv_text(["group", "item", *names], agreement.pairs)
+    rows = [(*pair, *reasons) for pair, reasons in zip(agreement.pairs, agreement.reasons, strict=True)]
+    return csv_text(["group", "item", *names, *(f"reason of {name}" for name in names)], rows)
 
 
 def _agreement_report(agreement: JudgesAgreement) -> Report:
@@ -189,6 +198,7 @@ def _agreement_report(agreement: JudgesAgreement) -> Report:
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=[sentence],
         tables=tables if answers is not None else [labels.tables[0], *tables],
+        lines=labels.lines,
         legend=legend,
         notes=list(map(told, agreement.notes)),
     )

@@ -36,10 +36,9 @@ def report(
     whether the page shows the texts from ``add_texts``. ``suite``, ``by_tag``: see ``compare``; the page shows each
     dataset and all together. Returns: the page; its ``save`` writes it. Raises: what ``compare`` raises.
     """
-    from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
+    from ndcg_tracker.questions.report.gather import ReportResult, runs_report
 
     refuse("report", keywords)
     options = made(CompareOptions, keywords)
-    page_of = runs_report if options.suite is None else suite_report
     with self.store().read() as tx:
-        return ReportResult(page_of(tx, baseline, candidates, options, output, texts=texts))
+        return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))

@@ -78,35 +78,32 @@ def runs_report(
 ) -> RunsReport:
     """Return everything that the page shows about a baseline and its candidates; raises: see ``compare.compared``.
 
-    ``output``: the file for the page. ``texts``: whether it shows the texts of queries and items.
+    On a suite, it shows all datasets together, and each by itself. ``output``: the file for the page. ``texts``:
+    whether it shows the texts of queries and items.
     """
     pairs = compared(tx, baseline, candidates, options)
+    command = _command([pair.comparison for pair in pairs], options, output, texts=texts)
+    if options.suite is not None:
+        return _suite_report(tx, pairs, options, command, texts=texts)
     reports = pair_reports(tx, [_by_labels_alone(tx, pair, options) for pair in pairs], texts=texts)
     if any(pair.comparison.metrics[0].is_drawn for pair in pairs):
         checked = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
         reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, checked.pairs)), deltas=())
-    return _runs_report(
-        tx, pairs, reports, HistoryFilter(), _command([pair.comparison for pair in pairs], options, output, texts=texts)
-    )
+    return _runs_report(tx, pairs, reports, HistoryFilter(), command)
 
 
-def suite_report(
+def _suite_report(
     tx: ReadTransaction,
-    baseline: str,
-    candidates: Sequence[str | Sequence[str]],
+    found: Sequence[ComparedPair],
     options: CompareOptions,
-    output: str,
+    command: Sequence[str],
     *,
-    texts: bool = False,
+    texts: bool,
 ) -> RunsReport:
-    """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
-
-    Parameters: see ``runs_report``; raises: see ``compared``.
-    """
+    """Return what the page shows about systems on a suite: all datasets together, and each by itself."""
     from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
 
-    on_suite = compared(tx, baseline, candidates, options)
-    comparisons, pairs = tuple(of.comparison for of in on_suite), [pair for of in on_suite for pair in of.parts]
+    pairs = [pair for of in found for pair in of.parts]
     view = {of.name: getattr(options, of.name) for of in fields(DataView)}
     question = LeaderboardQuestion(metrics=pairs[0].both.metrics, suite=options.suite, by_tag=options.by_tag, **view)
     try:
@@ -116,8 +113,8 @@ def suite_report(
     n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(pairs)))
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in pairs),
-        command=_command(comparisons, options, output, texts=texts),
-        suite=SuiteOverview(comparisons, board),
+        command=command,
+        suite=SuiteOverview(tuple(of.comparison for of in found), board),
     )
 
 

@@ -536,7 +536,7 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
     only = first if {metric.metric for pair in pairs for metric in pair.metrics} == {first} else ""
     bars = [
-        compare_charts.metric_bar(metric, name if only else f"{name}: {metric.metric}")
+        compare_charts.Bar.of(metric, name if only else f"{name}: {metric.metric}")
         for name, pair in zip(names[1:], pairs, strict=True)
         for metric in pair.metrics
         if metric.delta is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.slices import numbered
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
@@ -66,8 +67,8 @@ class ShownSlice:
 class ShownRun:
     """One run with its facts, its means and its groups.
 
-    ``by_group``: the metric whose groups ``hardest`` and ``slices`` show, None if the run has no mean. ``attribute``:
-    of the slices.
+    ``by_group``: the metric whose groups ``hardest`` and ``slices`` show, None if the run has no mean; ``label_set``:
+    its labels. ``attribute``: of the slices.
     """
 
     run: str
@@ -95,6 +96,7 @@ class ShownRun:
     attribute: str | None
     slices: tuple[ShownSlice, ...]
     notes: tuple[Note, ...] = ()
+    label_set: LabelSetRef | None = None
 
 
 def mean_interval(

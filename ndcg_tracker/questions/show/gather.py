@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.options import LATEST, LabelView
-from ndcg_tracker.compare.run_pair import adding_words, known_metric
+from ndcg_tracker.compare.run_pair import adding_words, known_metric, label_set_ref
 from ndcg_tracker.compare.shares import Evaluated
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError
@@ -95,7 +95,7 @@ def shown_run(
     elif by is not None:
         raise InputError(f"run {run.name!r} has no group results to slice", advice="ingest its ranking again")
     label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
-    pruning = tx.runs.pruning(run.id)
+    pruning, sets = tx.runs.pruning(run.id), tx.labels.sets(run.dataset_id, None)
     return ShownRun(
         run.name,
         run.id,
@@ -125,6 +125,7 @@ def shown_run(
         hardest,
         by,
         slices,
+        label_set=next((label_set_ref(of) for of in sets if chosen is not None and of.id == chosen.label_set_id), None),
     )
 
 

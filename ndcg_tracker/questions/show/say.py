@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ndcg_tracker.compare.say_tables import model_words
 from ndcg_tracker.compare.say_where import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -113,7 +114,9 @@ def _report(shown: ShownRun) -> Report:
         for coverage in shown.coverages
         if coverage.label_set_version == newest and coverage.cutoff
     ]
-    first = [*_facts(shown, _FIRST), *judged]
+    labels = shown.label_set
+    by = [("labels by", f"{labels.judge}{model_words(labels)}".strip())] if labels and model_words(labels) else []
+    first = [*_facts(shown, _FIRST), *judged, *by]
     width = max(len(name) for name, _ in first)
     found = ""
     if (of := shown.by_group) is not None:

@@ -36,7 +36,9 @@ def owned(pinned: nt.Tracker) -> nt.Tracker:
 
 def look(tracker: nt.Tracker, candidate: str = "noisy", **asked: Any) -> int:
     """Return which look it is to ask what was not asked before: with a margin that is smaller in the ninth digit."""
-    found = tracker.gate(candidate, **{"baseline": "@prod", "margin": 0.06 - next(_numbers) * 1e-9, **asked}).gated.look
+    found = tracker.gate(
+        candidate, **{"baseline": "@prod", "margin": 0.06 - next(_numbers) * 1e-9, **asked}
+    ).gated.basis.look
     assert found is not None
     return found.number
 
@@ -129,8 +131,8 @@ def test_what_begins_anew_is_on_the_record_and_said(owned: nt.Tracker, change: s
     made(owned)
     assert [(act.by, act.after) for act in owned.policy_history("prod") if act.rule == "restart"] == said
     result = owned.gate("noisy", baseline="@prod")
-    assert result.gated.look is not None
-    assert result.gated.look.number == 1
+    assert result.gated.basis.look is not None
+    assert result.gated.basis.look.number == 1
     by, why = said[-1]
     assert f"UTC: {why}, by {by}\n" in result.to_text(verbose=True)
     rows = owned.query("SELECT dataset, reason, reset_by FROM gate_resets").rows
@@ -150,7 +152,7 @@ def test_a_reset_is_of_looks_at_an_alias(owned: nt.Tracker) -> None:
 def test_a_gate_without_a_budget_is_no_look(pinned: nt.Tracker) -> None:
     plain = pinned.gate("noisy", baseline="@prod", margin=0.06)
     pinned.set_policy("prod", margin=0.06)
-    assert plain.gated.look is pinned.gate("noisy", baseline="@prod").gated.look is None
+    assert plain.gated.basis.look is pinned.gate("noisy", baseline="@prod").gated.basis.look is None
     pinned.set_policy("prod", **POLICY)
     assert look(pinned) == 1
     pinned.gate("noisy", baseline="base", margin=0.2)
@@ -243,7 +245,7 @@ def test_after_the_last_look_every_decision_is_open(pinned: nt.Tracker, ready_ur
     assert pinned.gate("same", baseline="@prod").gated.decided_before  # what was decided stays
     pinned.reset_gate("@prod", reason="a new year")
     again = pinned.gate("drop", baseline="@prod")
-    assert (again.decision, again.gated.look.number if again.gated.look else 0) == ("fail", 1)
+    assert (again.decision, again.gated.basis.look.number if again.gated.basis.look else 0) == ("fail", 1)
     engine = sa.create_engine(ready_url)
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE decisions SET decision = 'pass' WHERE look > looks"))
@@ -264,7 +266,7 @@ def test_a_dry_run_is_refused(owned: nt.Tracker, ready_url: str) -> None:
     with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with the budget of a policy"):
         unrecorded.check("same", baseline="@prod")
     assert decisions(owned) == []
-    found = recorded.check("same", baseline="@prod").gated.look
+    found = recorded.check("same", baseline="@prod").gated.basis.look
     assert found is not None
     assert (found.number, len(decisions(owned))) == (1, 1)
 
@@ -305,7 +307,7 @@ import sys, ndcg_tracker as nt
 with nt.Tracker(sys.argv[1]) as tracker:
     for number in range(3):
         margin = 0.05 + (int(sys.argv[2]) * 3 + number) * 1e-9
-        print(tracker.gate("noisy", baseline="@prod", margin=margin).gated.look.level > 0)
+        print(tracker.gate("noisy", baseline="@prod", margin=margin).gated.basis.look.level > 0)
 """
 
 

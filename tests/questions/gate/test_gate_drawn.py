@@ -48,8 +48,8 @@ def test_a_policy_with_a_budget_gives_the_level_and_leaves_out_what_is_older(tra
     tracker.set_alias("prod", "A", dataset="shop")
     tracker.set_policy("prod", margin=0.5, judge="llama", check_with="ann", budget=0.05, looks=10, dataset="shop")
     gated = tracker.gate("again", baseline="@prod", dataset="shop").gated
-    assert gated.look is not None
-    assert (gated.look.level, gated.decision.pass_level, gated.decision.drawn_look) == (0.005, 0.995, 0)
+    assert gated.basis.look is not None
+    assert (gated.basis.look.level, gated.decision.pass_level, gated.decision.drawn_look) == (0.005, 0.995, 0)
     assert gated.metric.about.check is not None
     assert gated.metric.about.check.n_known == 0
     assert gated.metric.n < 90
@@ -105,7 +105,7 @@ def test_answers_decide_in_the_place_of_the_range(tracker: nt.Tracker) -> None:
     assert gated.decision.lower == pytest.approx(expected.lower(0.04))
     assert gated.decision.drawn_look == 1
     by_range = tracker.gate("B", baseline="A", margin=0.02, max_harm=".3:50%", **call).gated
-    assert (by_range.decision.drawn, by_range.decision.drawn_look) == (None, 0)
+    assert (by_range.decision.check, by_range.decision.drawn_look) == (None, 0)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,6 @@ def test_a_comparison_under_a_judge_whom_nobody_checks_is_open(tracker: nt.Track
     tracker.set_alias("prod", "A", dataset="shop")
     tracker.set_policy("prod", margin=0.5, judge="llama", trust_judge=True, dataset="shop")
     trusted = tracker.gate("B", baseline="@prod", dataset="shop").gated
-    assert (trusted.metric.open, trusted.judge_alone) == (None, "llama")
+    assert (trusted.metric.open, trusted.basis.judge_alone) == (None, "llama")
     ask(tracker, JUDGED, 300, call, seed="s")
     assert tracker.compare("A", "B", check_with="ann", **call).comparisons[0].metrics[0].open != "judge not checked"

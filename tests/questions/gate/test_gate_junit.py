@@ -8,7 +8,8 @@ import pytest
 
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.questions.gate.decide import Decision, Rules
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Gated
 from ndcg_tracker.questions.gate.say import gate_junit, gate_said
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.statistics.t_test import TTest
@@ -17,7 +18,8 @@ from ndcg_tracker.statistics.t_test import TTest
 def made(comparison: Comparison) -> Gated:
     """Return a FAIL."""
     one = replace(comparison, metrics=comparison.metrics[:1])
-    return Gated(one, Decision(rules=Rules(0.01, "set"), t=TTest(400, -0.0123, None), whole="fail"), 3, decision_id=9)
+    decision = Decision(rules=Rules(0.01, "set"), t=TTest(400, -0.0123, None), whole="fail")
+    return Gated(one, decision, Basis(GateQuestion(candidate="dense", baseline="bm25"), {}, number=3), decision_id=9)
 
 
 @pytest.mark.parametrize("has_failed", [True, False])

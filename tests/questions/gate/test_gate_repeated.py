@@ -29,8 +29,8 @@ def told(tracker: nt.Tracker, candidate: str = "noisy", **asked: Any) -> tuple[i
     """Return the number of a decision, of its look, and whether it was decided before."""
     gated = tracker.gate(candidate, **{**ASKED, **asked}).gated
     assert gated.decision_id is not None
-    assert gated.look is not None
-    return gated.decision_id, gated.look.number, gated.decided_before
+    assert gated.basis.look is not None
+    return gated.decision_id, gated.basis.look.number, gated.decided_before
 
 
 def test_the_same_question_spends_nothing(owned: nt.Tracker) -> None:

@@ -12,13 +12,15 @@ from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.questions.gate.decide import Bounds, Decision, Levels, Rules, Ways
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
-from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said, reason
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import Note
 
+BASIS = Basis(GateQuestion(candidate="dense", baseline="bm25"), {})
 BOUNDS = Bounds(-0.01274, "betting", 0.01081, "t")
 OPEN = Decision(
     rules=Rules(0.01),
@@ -90,9 +92,8 @@ def inconclusive(comparison: Comparison) -> Gated:
             notes=(Note("newer_labels", {"newest": 3, "version": 2}, ("ndcg-track", "rescore", "bm25", "dense")),),
         ),
         OPEN,
-        number=1,
+        replace(BASIS, learned=LearnedMargin(0.01, ("a", "b", "c"), 3, 0.0016, 0.002, 0.95)),
         decision_id=7,
-        learned_margin=LearnedMargin(0.01, ("a", "b", "c"), 3, 0.0016, 0.002, 0.95),
         drift=Drift("prod", "bm25", PIN, 2, 0, 3, "v0", -0.012, -0.015),
     )
 
@@ -103,7 +104,7 @@ def overridden(comparison: Comparison) -> Gated:
     return Gated(
         replace(comparison, metrics=comparison.metrics[:1], worst=(), best=(), notes=(), coverage=()),
         FAILED,
-        number=2,
+        replace(BASIS, number=2),
         acknowledgement=Acknowledgement("the index was rebuilt", "ada <ada@example.org>"),
     )
 
@@ -203,7 +204,7 @@ def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
         gated,
         comparison=replace(comparison, metrics=comparison.metrics[:1]),
         drift=Drift(text, text, PIN, 1, 0, 1, text, -0.012, -0.015),
-        learned_margin=LearnedMargin(0.01, (text,) * 3, 3, 0.0016, 0.002, 0.95),
+        basis=replace(gated.basis, learned=LearnedMargin(0.01, (text,) * 3, 3, 0.0016, 0.002, 0.95)),
         acknowledgement=Acknowledgement(text, text),
     )
 

@@ -107,7 +107,7 @@ def test_decisions_have_a_number_in_their_series(pinned: nt.Tracker) -> None:
     margins = (0.01 + number * 1e-9 for number in itertools.count())
 
     def number(**asked: Any) -> int:
-        return pinned.gate("noisy", **{"baseline": "@prod", "margin": next(margins), **asked}).gated.number
+        return pinned.gate("noisy", **{"baseline": "@prod", "margin": next(margins), **asked}).gated.basis.number
 
     assert [number(), number(dry_run=True), number()] == [1, 2, 2]
     pinned.gate("noisy", baseline="@prod", scope="set")

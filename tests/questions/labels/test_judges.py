@@ -279,7 +279,7 @@ def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.T
     margins = (0.5 + number * 1e-9 for number in range(9))
 
     def number(judge: str) -> int:
-        return tracker.gate("dense", baseline="bm25", margin=next(margins), judge=judge).gated.number
+        return tracker.gate("dense", baseline="bm25", margin=next(margins), judge=judge).gated.basis.number
 
     assert [number(judge) for judge in ("gpt", "gpt", "human", "gpt", "human")] == [1, 2, 1, 3, 2]
     shown = tracker.sql("SELECT judge, decision_number FROM gate_decisions ORDER BY decision_id")
