@@ -36,7 +36,7 @@ def largest(n_bytes: int) -> int:
 
 
 _DEEPEST = 32
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _STRUCT = 1, 2, 3, 7, 8, 9, 12
 _INTEGERS = (4, 5, 6)
 
 Struct = dict[int, Any]
@@ -72,17 +72,15 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
         return _integer(data, place)
     if kind == _STRUCT:
         return struct_at(data, place, depth + 1)
-    if kind in (_LIST, _SET):
+    if kind == _LIST:
         return _list(data, place, depth)
-    if kind == _MAP:
-        return _map(data, place, depth)
     if kind == _BINARY:
         length, place = _whole(data, place)
     elif kind in (_TRUE, _FALSE, _BYTE):  # truth values take a byte in lists
         length = 1
-    elif kind in (_DOUBLE, _UUID):
-        length = 8 if kind == _DOUBLE else 16
-    else:
+    elif kind == _DOUBLE:
+        length = 8
+    else:  # Parquet has no sets, maps and UUIDs
         raise ValueError(f"there is no type {kind}")
     if place + length > len(data):
         raise IndexError("a value goes on after the end")
@@ -97,17 +95,6 @@ def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
         value, place = _value(data, place, head & 15, depth + 1)
         values.append(value)
     return values, place
-
-
-def _map(data: bytes, place: int, depth: int) -> tuple[dict[Any, Any], int]:
-    length, place = _whole(data, place)
-    if not length:
-        return {}, place
-    kinds, place = data[place], place + 1
-    for _ in range(length):  # no map is wanted
-        _, place = _value(data, place, kinds >> 4, depth + 1)
-        _, place = _value(data, place, kinds & 15, depth + 1)
-    return {}, place
 
 
 def _whole(data: bytes, place: int) -> tuple[int, int]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ndcg_tracker.rankings.ranking import NO_ITEMS
 from ndcg_tracker.storage import schema
-from ndcg_tracker.storage.records import SUMMED_JUDGE
+from ndcg_tracker.storage.checks import checked_time
+from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin
 from ndcg_tracker.storage.store import WriteTransaction
 
 AT = "2026-11-20T02:00:00.000000Z"
@@ -23,12 +24,14 @@ def store_sums(
 ) -> None:
     """Store a run of 4 groups by its mean, and by the sums of its differences to a baseline."""
     dataset_id = tx.write.datasets.ensure(dataset).id
-    label_set = tx.labels.newest(dataset_id, SUMMED_JUDGE) or tx.write.labels.known_by_digest(
-        dataset_id, "0" * 31 + "f", SUMMED_JUDGE
-    )
+    label_set = tx.labels.newest(dataset_id, SUMMED_JUDGE)
+    if label_set is None:
+        begun = tx.write.labels.begin(dataset_id, LabelOrigin(judge=SUMMED_JUDGE), by_row_number=None)
+        label_set = tx.write.labels.finish(begun, "0" * 31 + "f", 0, 0)
     nothing, no_ids = np.empty(0), np.empty(0, dtype=np.int64)
     run_id = tx.write.runs.begin(dataset_id, name, created_at_utc=created_at)
-    tx.write.runs.keep_pruning(run_id, no_ids, summaries_only=True, kept_share=0.0)
+    pruning = {"run_id": run_id, "created_at_utc": checked_time(created_at), "summaries_only": True}
+    tx.write.copies.insert("prunings", [pruning | {"packed_group_ids": b"", "kept_share": 0.0}])
     tx.write.runs.finish(run_id, NO_ITEMS.digest(), 4, 0)
     counts = {"n_groups": 4, "n_missing": 0, "n_undefined": 1}
     values = {"group_ids": no_ids, "values": nothing}

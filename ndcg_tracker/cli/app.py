@@ -264,20 +264,15 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _install_completion(asked: bool) -> None:
+def _completion(option: typer.CallbackParam, asked: bool) -> None:
     if asked:
-        from ndcg_tracker.cli.completion import install, shell_in_use
+        from ndcg_tracker.cli.completion import SCRIPTS, install, shell_in_use
 
-        for line in install(shell_in_use()):
-            say(line)
-        raise typer.Exit
-
-
-def _show_completion(asked: bool) -> None:
-    if asked:
-        from ndcg_tracker.cli.completion import SCRIPTS, shell_in_use
-
-        sys.stdout.write(SCRIPTS[shell_in_use()])
+        if option.name == "show_completion":
+            sys.stdout.write(SCRIPTS[shell_in_use()])
+        else:
+            for line in install(shell_in_use()):
+                say(line)
         raise typer.Exit
 
 
@@ -306,8 +301,8 @@ def _before_command(
 _AT_ONCE: Mapping[str, tuple[str, Callable[..., None], str]] = {
     "brief": ("-h", _brief, "Show the everyday options."),
     "version": ("--version", _version, "Show the version."),
-    "install_completion": ("--install-completion", _install_completion, "Install completion for the current shell."),
-    "show_completion": ("--show-completion", _show_completion, "Print the completion script."),
+    "install_completion": ("--install-completion", _completion, "Install completion for the current shell."),
+    "show_completion": ("--show-completion", _completion, "Print the completion script."),
 }
 """The options that do something and end the program."""
 

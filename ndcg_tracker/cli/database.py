@@ -236,26 +236,16 @@ def show_conventions(
         objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in conventions]
         options.show(json_text(as_object(objects)))
         return
-    ours = conventions[0].mean
-    exact = format == "csv"
-    rows = [
-        (
-            convention.text,
-            convention.mean,
-            None if convention.mean is None or ours is None else convention.mean - ours,
-            convention.refusal or _causes(convention, exact=exact),
-            *(_open_ties(convention) if exact else ()),
-        )
-        for convention in conventions
-    ]
-    columns = [
-        Column("metric"),
-        Column("mean", digits=4),
-        Column("difference", "change", digits=4, signed=True),
-        Column("because of"),
-        *([Column("ties_low"), Column("ties_high")] if exact else []),
-    ]
-    options.show_rows(format, columns, rows, cell_width=100)
+    exact, ours = format == "csv", conventions[0].mean
+    rows = []
+    for of in conventions:
+        further = None if of.mean is None or ours is None else of.mean - ours
+        ends = (None, None) if of.open_ties is None else (of.open_ties.low, of.open_ties.high)
+        rows.append((of.text, of.mean, further, of.refusal or _causes(of, exact=exact), *(ends if exact else ())))
+    change = Column("difference", "change", digits=4, signed=True)
+    columns = [Column("metric"), Column("mean", digits=4), change, Column("because of")]
+    ties = [Column("ties_low"), Column("ties_high")] if exact else []
+    options.show_rows(format, [*columns, *ties], rows, cell_width=100)
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
@@ -269,12 +259,6 @@ def _causes(convention: Convention, *, exact: bool) -> str:
     if convention.tie_order is not None and not exact:
         told.append("ties in the order of the run's input")
     return "; ".join(filter(None, told))
-
-
-def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest mean that the tool's sort allows."""
-    ties = convention.open_ties
-    return (None, None) if ties is None else (ties.low, ties.high)
 
 
 @takes(Tracker.query)

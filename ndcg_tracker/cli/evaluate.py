@@ -129,25 +129,24 @@ def list_metrics(
     from ndcg_tracker.metrics.language.measures import MEASURES
     from ndcg_tracker.render.formats import is_for_people
 
-    rows = [(measure.name, "", "", measure.meaning, "") for measure in MEASURES.values()]
+    measures = [(measure.name, measure.meaning) for measure in MEASURES.values()]
+    dialects = [(name, dialect.tool, dialect.examples[0]) for name, dialect in DIALECTS.items()]
+    axes = []
     for axis in AXES:
         further = {axis.pattern_example: f"any {axis.name} of this form"} if axis.pattern_example else {}
         for value, meaning in {**axis.values, **further}.items():
             default = "default" if value == axis.default else ""
-            rows.append((axis.name, str(value), default, meaning, _of_measures(axis.measures, format)))
-    rows += [(name, dialect.examples[0], "", f"as {dialect.tool} writes it", "") for name, dialect in DIALECTS.items()]
-    columns = ["name", "value", "default", "meaning", "measures"]
+            axes.append((axis.name, str(value), default, meaning, _of_measures(axis.measures, format)))
+    columns = ["value", "default", "meaning", "measures"]
     if not is_for_people(format):
-        options.show_rows(format, columns, rows)
+        others = [(name, "", "", meaning, "") for name, meaning in measures]
+        written = [(name, example, "", f"as {tool} writes it", "") for name, tool, example in dialects]
+        options.show_rows(format, ["name", *columns], [*others, *axes, *written])
         return
-    n_measures, n_dialects = len(MEASURES), len(DIALECTS)
-    options.show_rows(
-        format, ["measure", "meaning"], [(row[0], row[3]) for row in rows[:n_measures]], cell_width=_LONGEST
-    )
+    options.show_rows(format, ["measure", "meaning"], measures, cell_width=_LONGEST)
     options.show("\n")
-    options.show_rows(format, ["axis", *columns[1:]], rows[n_measures:-n_dialects], cell_width=_LONGEST)
+    options.show_rows(format, ["axis", *columns], axes, cell_width=_LONGEST)
     options.show("\n")
-    dialects = [(name, dialect.tool, dialect.examples[0]) for name, dialect in DIALECTS.items()]
     options.show_rows(format, ["dialect", "tool", "example"], dialects, cell_width=_LONGEST)
 
 

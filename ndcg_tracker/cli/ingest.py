@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,13 +108,9 @@ def _stored(files: list[str], asked: Asked, n_jobs: int | None) -> Iterator[Inge
         at_once = 1 if what.stream else n_jobs or min(n_cores(), MOST_WORKERS)
         coming = stack.enter_context(closing(read_ahead(paths, at_once, ready)))
         for source, path, name, ahead in zip(files, paths, run_of, coming, strict=True):
-            run = replace(what, name=name)
-            if ahead is not None:
-                with ahead.in_turn() as read:
-                    result = storing.store_run_of(tracker, run, path, lists, source, read)
-            else:
-                with shown_reading(path):
-                    result = storing.store_run_of(tracker, run, path, lists, source)
+            with nullcontext() if ahead is not None else shown_reading(path):
+                read = None if ahead is None else ahead.taken()
+                result = storing.store_run_of(tracker, replace(what, name=name), path, lists, source, read)
             yield result
 
 

@@ -50,9 +50,8 @@ class Ahead(Generic[T]):
     error: BaseException | None = None
     warnings: list[NdcgTrackerWarning] = field(default_factory=list)
 
-    @contextmanager
-    def in_turn(self) -> Iterator[T]:
-        """Give the content, after passing on the warnings. Raises: the error of the file."""
+    def taken(self) -> T:
+        """Return the content, after passing on the warnings. Raises: the error of the file."""
         from ndcg_tracker.errors import warn
 
         for warning in self.warnings:
@@ -60,7 +59,7 @@ class Ahead(Generic[T]):
         if self.error is not None:
             raise self.error
         assert self.content is not None
-        yield self.content
+        return self.content
 
 
 def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> Generator[Ahead[T] | None]:

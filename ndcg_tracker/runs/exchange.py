@@ -286,16 +286,14 @@ class _Import:
         elif name == "budget_resets":
             covered = [new for old, new in self._ids["decisions"].items() if old <= row["after_decision_id"]]
             row["after_decision_id"] = max(covered, default=0)
-        for table in self._used if name == "designs" else ():
-            self._used[table] = max(self._used[table], row[f"answered_after_{table[:-1]}_id"] or 0)
+        for table in self._used:  # designs and their items name runs and labels that may be gone
+            self._used[table] = max(self._used[table], row.get(f"answered_after_{table[:-1]}_id") or 0)
         if not self._is_whole and name == "runs":
             dataset = self._tx.datasets.with_id(row["dataset_id"]).name
             row |= {"dataset": dataset, "stored_by": self._tx.write.runs.storer()}
         elif not self._is_whole and name == "evaluations":
             row["metric_id"] = self._tx.write.evaluations.metric_id(row["metric"])
             row |= self._tx.write.evaluations.names(row["run_id"], row["label_set_id"])
-        if name == "drawn_items":
-            self._used["runs"] = max(self._used["runs"], row["answered_after_run_id"] or 0)
         return row
 
     def _owned(self, name: str, row: Row) -> list[Any]:

@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.ranking import NO_ITEMS
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.scoring import StoredMetric, StoredMetrics
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, LabelOrigin
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.results import ResultTable
@@ -100,6 +100,8 @@ def store_results(tx: WriteTransaction, table: ResultTable, metric: Metric, deta
 
 def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
     """Return the empty label set that external results are stored under, because they do not depend on labels here."""
-    return tx.labels.newest(dataset.id, EXTERNAL_JUDGE) or tx.write.labels.known_by_digest(
-        dataset.id, NO_ITEMS.digest(), EXTERNAL_JUDGE
-    )
+    newest = tx.labels.newest(dataset.id, EXTERNAL_JUDGE)
+    if newest is not None:
+        return newest
+    begun = tx.write.labels.begin(dataset.id, LabelOrigin(judge=EXTERNAL_JUDGE), by_row_number=None)
+    return tx.write.labels.finish(begun, NO_ITEMS.digest(), 0, 0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ndcg_tracker.asked import DOUBTS, allowed
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, SealedError, argument
@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+
+
+_STORED = ("source", "git_commit", "parameters", "tags", "created_at_utc", "sampled", "groups_share")
 
 
 @dataclass(frozen=True)
@@ -115,15 +118,7 @@ class RunDetails:
     @property
     def stored(self) -> StoredDetails:
         """What is stored with the run itself."""
-        return {
-            "source": self.source,
-            "git_commit": self.git_commit,
-            "parameters": dict(self.parameters),
-            "tags": dict(self.tags),
-            "created_at_utc": self.created_at_utc,
-            "sampled": self.sampled,
-            "groups_share": self.groups_share,
-        }
+        return cast("StoredDetails", {name: getattr(self, name) for name in _STORED})
 
 
 @dataclass(frozen=True)

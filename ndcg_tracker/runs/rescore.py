@@ -264,34 +264,26 @@ def rescore_runs(
     if not skip_pruned:
         tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
-    labels_of: dict[int, list[_Labels]] = {}
+    of_dataset: dict[int, tuple[list[tuple[LabelSetRecord, Callable[[], KnownLabels]]], GroupWeights | None]] = {}
     rescored = []
     for run in runs:
-        if run.dataset_id not in labels_of:
-            labels_of[run.dataset_id] = _labels(tx, run, version, judges)
-    pairs = [(run, of_dataset) for run in runs for of_dataset in labels_of[run.dataset_id]]
-    for run, of_dataset in pairs:
-        label_set = of_dataset.label_set
-        new = _missing_metrics(tx, run, metrics, label_set)
-        stored: list[StoredMetric] = []
-        why = pruned.get(run.id) if new and skip_pruned else None
-        pruned_at = None if why is None else why.created_at_utc
-        if new and why is None:
-            scores = (ready or {}).get((run.id, run.digest, label_set.digest, frozenset(new)))
-            scores = scores or stored_scores(tx, run, new, of_dataset.labels())
-            stored = store_scores(tx, run, label_set, scores, of_dataset.weights)
-        of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
-        rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
+        if run.dataset_id not in of_dataset:
+            sets = _label_sets(tx, run, version, judges)
+            sources = [(label_set, label_source(tx, label_set)) for label_set in sets]
+            of_dataset[run.dataset_id] = sources, stored_weights(tx, run.dataset_id)
+        sources, weights = of_dataset[run.dataset_id]
+        for label_set, labels in sources:
+            new = _missing_metrics(tx, run, metrics, label_set)
+            stored: list[StoredMetric] = []
+            why = pruned.get(run.id) if new and skip_pruned else None
+            pruned_at = None if why is None else why.created_at_utc
+            if new and why is None:
+                scores = (ready or {}).get((run.id, run.digest, label_set.digest, frozenset(new)))
+                scores = scores or stored_scores(tx, run, new, labels())
+                stored = store_scores(tx, run, label_set, scores, weights)
+            of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
+            rescored.append(RescoredRun(*of_run, pruned_at, label_set.judge))
     return rescored
-
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """A version of the labels of a dataset, ready for one run after the other, and the weights of its groups."""
-
-    label_set: LabelSetRecord
-    labels: Callable[[], KnownLabels]
-    weights: GroupWeights | None
 
 
 def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[LabelSetRecord]:
@@ -303,10 +295,3 @@ def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges
         return [numbered(given[0] if given else None)]
     names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
     return [numbered(judge) for judge in names or [None]]
-
-
-def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[_Labels]:
-    weights = stored_weights(tx, run.dataset_id)
-    return [
-        _Labels(label_set, label_source(tx, label_set), weights) for label_set in _label_sets(tx, run, version, judges)
-    ]

@@ -21,7 +21,7 @@ from ndcg_tracker.runs.parts import is_chosen
 from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.copying import COLUMNS, OF_RUNS
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.records import LabelOrigin, SealRecord
+from ndcg_tracker.storage.records import SealRecord
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.words.texts import counted
 
@@ -256,8 +256,7 @@ def _remove(tx: WriteTransaction, dataset: DatasetRecord, ids: Index) -> None:
         tx.write.labels.discard(of.id)
     gone = {*ids.tolist()}
     for of, labels in lists:
-        origin = LabelOrigin(of.source, of.judge, of.created_at_utc, of.extends, of.added_by, of.from_runs)
-        begun = tx.write.labels.begin(dataset.id, origin, labels.same_items, by_row_number=of.by_row_number)
+        begun = tx.write.labels.begin(dataset.id, of, labels.same_items, by_row_number=of.by_row_number)
         own = labels.of_groups(np.flatnonzero(removed.places(labels.group_keys) < 0))
         if own.n_groups:
             tx.write.labels.append(begun, dataset.id, own)

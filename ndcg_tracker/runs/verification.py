@@ -69,7 +69,27 @@ def verdict(
     difference = _group_difference(results, rows, groups)
     if difference is not None:
         return Verified(difference)
-    return _verdict_of_means(evaluation, results.values[rows], groups, bounds, weights)
+    own, worst, best = groups
+    metric = own.metric
+    values = results.values[rows]
+    own = replace(own, values=values)
+    result = aggregated(own, weights)
+    for what in ("n_groups", "n_missing", "n_undefined"):
+        if getattr(evaluation, what) != getattr(result, what):
+            return Verified(Deviation(what, getattr(evaluation, what), getattr(result, what)))
+    difference = _difference_of_all(evaluation, (result.mean, *bounds), metric)
+    if difference is None or metric["weights"] == "none":
+        return Verified(difference)
+    alike = (aggregated(variant, None).mean for variant in (own, worst, best))
+    if _difference_of_all(evaluation, tuple(alike), metric) is None:
+        return Verified()  # the run had weights of items, or was stored before the groups had weights
+    defined = values[~np.isnan(values)]
+    if metric["weights"] == "item_mean" and (
+        metric["empty_weight"] == "one"
+        or (evaluation.mean is not None and defined.size and defined.min() <= evaluation.mean <= defined.max())
+    ):
+        return Verified(rests_on_weights=True)
+    return Verified(difference)
 
 
 def _group_difference(
@@ -103,36 +123,6 @@ def _group_difference(
         if stated_reasons[at] != reason:
             return Deviation("reason", stated_reasons[at], reason, own.group_keys[at])
     return None
-
-
-def _verdict_of_means(
-    given: EvaluationRecord,
-    values: Floats,
-    groups: tuple[GroupValues, GroupValues, GroupValues],
-    bounds: tuple[float | None, float | None],
-    weights: GroupWeights | None,
-) -> Verified:
-    """Return how the means and counts compare, if the results of the groups agree."""
-    own, worst, best = groups
-    metric = own.metric
-    own = replace(own, values=values)
-    result = aggregated(own, weights)
-    for what in ("n_groups", "n_missing", "n_undefined"):
-        if getattr(given, what) != getattr(result, what):
-            return Verified(Deviation(what, getattr(given, what), getattr(result, what)))
-    difference = _difference_of_all(given, (result.mean, *bounds), metric)
-    if difference is None or metric["weights"] == "none":
-        return Verified(difference)
-    alike = (aggregated(variant, None).mean for variant in (own, worst, best))
-    if _difference_of_all(given, tuple(alike), metric) is None:
-        return Verified()  # the run had weights of items, or was stored before the groups had weights
-    defined = values[~np.isnan(values)]
-    if metric["weights"] == "item_mean" and (
-        metric["empty_weight"] == "one"
-        or (given.mean is not None and defined.size and defined.min() <= given.mean <= defined.max())
-    ):
-        return Verified(rests_on_weights=True)
-    return Verified(difference)
 
 
 def _difference_of_all(given: EvaluationRecord, computed: tuple[float | None, ...], metric: Metric) -> Deviation | None:

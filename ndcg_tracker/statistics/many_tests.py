@@ -177,7 +177,7 @@ def all_pairs_of_arms(arms: Sequence[Matrix], weights: Floats | None = None) -> 
     means = np.array([np.average(arm.mean(axis=0), weights=weights) for arm in arms])
     error, p_value, half = (np.full((m, m), np.nan) for _ in range(3))
     for row, column in itertools.permutations(range(m), 2):
-        test, _ = crossed_t(arms[column], arms[row], weights)
+        test = crossed_t(arms[column], arms[row], weights)
         if test.p_value is not None and test.ci is not None:
             error[row, column], p_value[row, column] = test.standard_error or np.nan, test.p_value
             half[row, column] = (test.ci[1] - test.ci[0]) / 2

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ndcg_tracker.errors import DatabaseError, argument
 from ndcg_tracker.storage import locks
-from ndcg_tracker.storage.database_url import MEMORY, Location
+from ndcg_tracker.storage.database_url import MASK, MEMORY, Location
 from ndcg_tracker.storage.locks import TURNS, Holder, Lock, LockedError, WriterLocks
 
 if TYPE_CHECKING:
@@ -379,11 +379,17 @@ def write_transaction(
                 _begin_writing(connection, location)
                 (taking or writer_locks(location)).begin(connection)
                 yield connection
-                with lost_answers(location):
+                try:
                     transaction.commit()
+                except DBAPIError as error:
+                    state = getattr(error.orig, "sqlstate", None) or ""
+                    if not error.connection_invalidated and not state.startswith(_LOST_STATES):
+                        raise
+                    raise LostAnswerError(location) from None  # the driver's message may repeat parts of the URL
             return
         connection.execution_options(**{_BEGIN: "IMMEDIATE"})
-        prepare_journal(connection)
+        if not wal_is_safe() and _pragma(connection, "journal_mode") == "wal":
+            _pragma(connection, "journal_mode = DELETE")  # not possible while others read
         if migrating:
             _pragma(connection, "foreign_keys = OFF")  # otherwise rebuilding a table deletes the rows that refer to it
             _pragma(connection, "legacy_alter_table = ON")  # otherwise it fails for a table that a view reads
@@ -496,12 +502,6 @@ def _words_of(holder: Holder) -> str:
     return f"process {holder.pid}, {holder.program} of role {holder.role!r}{since}{idle}"
 
 
-def prepare_journal(connection: Connection) -> None:
-    """Turn the write-ahead log off if this SQLite may corrupt it; not possible while others read."""
-    if not wal_is_safe() and _pragma(connection, "journal_mode") == "wal":
-        _pragma(connection, "journal_mode = DELETE")
-
-
 def use_best_journal(path: Path) -> None:
     """Turn the write-ahead log on for a new file, if it is safe."""
     if wal_is_safe():
@@ -516,21 +516,6 @@ def _pragma(connection: Connection, words: str) -> object:
         raise TypeError("PRAGMA is SQLite's")
     row = driver.execute(f"PRAGMA {words}").fetchone()
     return None if row is None else row[0]
-
-
-@contextmanager
-def lost_answers(location: Location) -> Iterator[None]:
-    """Raise LostAnswerError if the connection is lost within, while a transaction is committed."""
-    try:
-        yield
-    except DBAPIError as error:
-        state = getattr(error.orig, "sqlstate", None) or ""
-        if not error.connection_invalidated and not state.startswith(_LOST_STATES):
-            raise
-        lost = LostAnswerError(location)
-    else:
-        return
-    raise lost  # raised out here, because the driver's message may repeat parts of the URL
 
 
 @contextmanager
@@ -565,7 +550,7 @@ def _reason(error: BaseException | None, location: Location) -> Reason:
         return reason
     if any(words in text for words in _BROKEN_WORDS):
         return _BROKEN
-    return Reason("the server cannot be reached" if location.has_secrets else text)
+    return Reason("the server cannot be reached" if MASK in location.display_url else text)
 
 
 def _first(reasons: tuple[tuple[str, Reason], ...], text: str) -> Reason | None:

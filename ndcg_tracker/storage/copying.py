@@ -132,7 +132,7 @@ class CopyWrites(TransactionPart):
         for table in (table for table in tables if "dataset_id" in table.c):
             self._session.execute(table.delete().where(table.c.dataset_id == dataset_id))
         self._session.execute(schema.datasets.delete().where(schema.datasets.c.id == dataset_id))
-        if self._session.connection.dialect.name != "sqlite":
+        if not self._session.is_sqlite:
             return  # where numbers have gaps anyway
         decisions, resets = schema.decisions, schema.budget_resets
         ids = [row.id for row in self._session.rows(sa.select(decisions.c.id).order_by(decisions.c.id))]
@@ -149,7 +149,7 @@ class CopyWrites(TransactionPart):
             if "id" not in columns or columns["id"].identity is None:
                 continue
             last = max(used.get(name, 0), self._session.execute(sa.select(sa.func.max(columns["id"]))).scalar() or 0)
-            if self._session.connection.dialect.name != "sqlite":
+            if not self._session.is_sqlite:
                 sequence = f"pg_get_serial_sequence('{name}', 'id')"
                 self._session.execute(sa.text(f"SELECT setval({sequence}, {max(last, 1)}, {last > 0})"))
             elif name == "runs" and last:

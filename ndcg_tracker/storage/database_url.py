@@ -42,11 +42,6 @@ class Location:
     url: URL | None
     display_url: str
 
-    @property
-    def has_secrets(self) -> bool:
-        """Whether the location contains secrets, which must not be printed."""
-        return MASK in self.display_url
-
     def command(self, words: str) -> str:
         """Return the command line for this database, to be shown in a message.
 

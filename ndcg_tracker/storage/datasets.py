@@ -15,7 +15,7 @@ from sqlalchemy import Select
 from ndcg_tracker.asked import SEALED_DATABASE, OwnName
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import KeyPlaces, Keys
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Unweighted
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
@@ -39,7 +39,7 @@ from ndcg_tracker.storage.records import (
     TextRecord,
 )
 from ndcg_tracker.storage.references import unknown_dataset
-from ndcg_tracker.storage.session import FEW, Session, TransactionPart
+from ndcg_tracker.storage.session import FEW, KnownGroups, TransactionPart
 from ndcg_tracker.words.texts import group_word, now_about
 
 _TEXT_COLUMNS = ("text", "title", "url")
@@ -47,38 +47,6 @@ _TEXT_COLUMNS = ("text", "title", "url")
 
 _TEXTS_AT_ONCE = 10_000
 _OTHERS = ""  # no file has this key; its row holds the weight of the groups that have none
-
-
-class KnownGroups:
-    """The groups of a dataset: their ids, int64, ascending, and their keys.
-
-    >>> known = KnownGroups(np.array([4, 7]), Keys.from_strings(["q", "r"]))
-    >>> known.add(np.array([9]), Keys.from_strings(["s"]))
-    >>> known.ids_of(Keys.from_strings(["s", "x", "q"])).tolist(), known.keys_of(np.array([9])).to_list()
-    ([9, -1, 4], ['s'])
-    """
-
-    def __init__(self, ids: Index, keys: Keys) -> None:
-        self._ids = ids
-        self._places = KeyPlaces(keys)
-
-    def add(self, ids: Index, keys: Keys) -> None:
-        """Add groups, whose ids ascend and are larger than all before."""
-        self._ids = np.concatenate([self._ids, ids])
-        self._places.add(keys)
-
-    def keys_of(self, ids: Index) -> Keys:
-        """Return the key of each id. Raises: KeyError for the first unknown id."""
-        places = np.minimum(np.searchsorted(self._ids, ids), max(self._ids.size - 1, 0))
-        wrong = np.flatnonzero(self._ids[places] != ids) if self._ids.size else np.arange(ids.size)
-        if wrong.size:
-            raise KeyError(int(ids[wrong[0]]))
-        return self._places.keys.take(places)
-
-    def ids_of(self, keys: Keys) -> Index:
-        """Return the id of each key, -1 for an unknown key: int64, shape (n,)."""
-        places = self._places.of(keys)
-        return np.append(self._ids, -1)[places]
 
 
 class DatasetReads(TransactionPart):
@@ -148,12 +116,8 @@ class DatasetReads(TransactionPart):
         raise unknown_dataset(name, [record.name for record in every], is_named=not isinstance(name, OwnName))
 
 
-class DatasetWrites(TransactionPart):
+class DatasetWrites(DatasetReads):
     """Writes datasets."""
-
-    def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        super().__init__(session)
-        self._datasets = datasets
 
     def ensure(self, name: str, created_at_utc: str | None = None, *, group_column: str = "") -> DatasetRecord:
         """Return the dataset of this name, created if it does not exist, at ``created_at_utc`` (None: now).
@@ -161,16 +125,16 @@ class DatasetWrites(TransactionPart):
         ``group_column``: the column that had its groups; the first that says what a group is decides the word for it.
         """
         word = group_word(group_column)
-        dataset = self._datasets.named(checked_name("dataset", name))
+        dataset = self.named(checked_name("dataset", name))
         if dataset is None and self._session.keep_creators_out():
-            dataset = self._datasets.named(name)
+            dataset = self.named(name)
         if dataset is not None and (word is None or dataset.word is not None):
             return dataset
         if dataset is not None:
             table = schema.datasets
             self._session.execute(table.update().where(table.c.id == dataset.id).values(word=word))
             return replace(dataset, word=word)
-        self._datasets.refuse_other_part(name)
+        self.refuse_other_part(name)
         created = checked_time(created_at_utc)
         values = {"name": name, "created_at_utc": created, "word": word}
         record = DatasetRecord(self._session.insert(schema.datasets, values), name, created, word)
@@ -224,18 +188,13 @@ class SuiteReads(TransactionPart):
         return named
 
 
-class SuiteWrites(TransactionPart):
+class SuiteWrites(SuiteReads):
     """Writes suites."""
-
-    def __init__(self, session: Session, suites: SuiteReads, datasets: DatasetReads) -> None:
-        super().__init__(session)
-        self._suites = suites
-        self._datasets = datasets
 
     def create(self, name: str, datasets: Sequence[str], *, replace: bool) -> SuiteRecord:
         """Create a suite of datasets (ConflictError if its name has other datasets, unless ``replace``)."""
         checked_name("suite", name)
-        existing = {suite.name: suite for suite in self._suites.all()}.get(name)
+        existing = {suite.name: suite for suite in self.all()}.get(name)
         if existing is not None:
             if existing.datasets == tuple(datasets):
                 return existing
@@ -245,7 +204,7 @@ class SuiteWrites(TransactionPart):
                     advice=f"give {argument('replace', True)} to use these instead",
                 )
             self.delete(name)
-        ids = [self._datasets.known(dataset).id for dataset in datasets]
+        ids = [DatasetReads(self._session).known(dataset).id for dataset in datasets]
         table, now = schema.suite_datasets, utc_now()
         rows = [
             {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
@@ -256,7 +215,7 @@ class SuiteWrites(TransactionPart):
 
     def delete(self, name: str) -> SuiteRecord:
         """Delete a suite and return what it was (ReferenceNotFoundError if there is none); its datasets stay."""
-        suite = self._suites.known(name)
+        suite = self.known(name)
         table = schema.suite_datasets
         self._session.execute(table.delete().where(table.c.suite == name))
         return suite
@@ -264,10 +223,6 @@ class SuiteWrites(TransactionPart):
 
 class GroupReads(TransactionPart):
     """Reads the groups of datasets."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._all_groups: dict[int, KnownGroups] = {}
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
@@ -310,24 +265,24 @@ class GroupReads(TransactionPart):
 
     def ids(self, dataset_id: int, keys: Keys) -> Index:
         """Return the id of each group, -1 for a group that the dataset does not have: int64, shape (n,)."""
-        if len(keys) <= FEW and dataset_id not in self._all_groups:
+        if len(keys) <= FEW and dataset_id not in self._session.known_groups:
             return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
         return self._all_known(dataset_id).ids_of(keys)
 
     def add(self, dataset_id: int, ids: Index, keys: Keys) -> None:
         """Record groups that this transaction has created."""
-        if dataset_id in self._all_groups:
-            self._all_groups[dataset_id].add(ids, keys)
+        if dataset_id in self._session.known_groups:
+            self._session.known_groups[dataset_id].add(ids, keys)
 
     def look_again(self, dataset_id: int) -> None:
         """Forget which groups a dataset has: another writer may have created some."""
-        self._all_groups.pop(dataset_id, None)
+        self._session.known_groups.pop(dataset_id, None)
 
     def _all_known(self, dataset_id: int) -> KnownGroups:
         """Return all groups of a dataset; they are read once."""
-        if dataset_id not in self._all_groups:
-            self._all_groups[dataset_id] = KnownGroups(*self._session.bulk.group_rows(dataset_id))
-        return self._all_groups[dataset_id]
+        if dataset_id not in self._session.known_groups:
+            self._session.known_groups[dataset_id] = KnownGroups(*self._session.bulk.group_rows(dataset_id))
+        return self._session.known_groups[dataset_id]
 
     def weights(self, dataset_id: int) -> GroupWeightsById:
         """Return the weights of the groups of a dataset."""
@@ -373,12 +328,8 @@ class GroupReads(TransactionPart):
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
 
 
-class GroupWrites(TransactionPart):
+class GroupWrites(GroupReads):
     """Writes the groups of datasets."""
-
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        super().__init__(session)
-        self._groups = groups
 
     def ensure(self, dataset_id: int, keys: Keys) -> Index:
         """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
@@ -386,11 +337,11 @@ class GroupWrites(TransactionPart):
         Raises: InputError for an id that no database can store (a NUL, or too long).
         """
         check_group_keys(keys)
-        ids = self._groups.ids(dataset_id, keys)
+        ids = self.ids(dataset_id, keys)
         missing = np.flatnonzero(ids < 0)
         if missing.size and self._session.keep_creators_out():
-            self._groups.look_again(dataset_id)
-            ids = self._groups.ids(dataset_id, keys)
+            self.look_again(dataset_id)
+            ids = self.ids(dataset_id, keys)
             missing = np.flatnonzero(ids < 0)
         if not missing.size:
             return ids
@@ -420,7 +371,7 @@ class GroupWrites(TransactionPart):
             places = [id_of.setdefault(key, len(id_of)) for key in keys.to_bytes_list()]
             ids, new_ids, new_keys = ids[places], ids[: len(id_of)], Keys.from_bytes(list(id_of))
         self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
-        self._groups.add(dataset_id, new_ids, new_keys)
+        self.add(dataset_id, new_ids, new_keys)
         return ids
 
     def delete(self, dataset_id: int, ids: Index) -> None:
@@ -435,7 +386,7 @@ class GroupWrites(TransactionPart):
         """Give groups of a dataset weights (finite, >= 0); NaN removes the weight."""
         if np.isinf(weights).any() or (weights < 0).any():
             raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
-        self._groups.keys(dataset_id, ids)
+        self.keys(dataset_id, ids)
         self._session.bulk.set_group_weights(ids, weights)
 
     def set_default_weight(self, dataset_id: int, weight: float) -> None:
@@ -444,7 +395,7 @@ class GroupWrites(TransactionPart):
 
     def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
         """Replace the attributes of groups of a dataset, by id; None removes them."""
-        self._groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
+        self.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
         table = schema.groups
         statement = table.update().where(table.c.id == sa.bindparam("group"))
         statement = statement.values(attributes=sa.bindparam("new", type_=table.c.attributes.type))

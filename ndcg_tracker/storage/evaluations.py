@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
@@ -31,15 +31,11 @@ from ndcg_tracker.storage.records import (
     MetricUse,
 )
 from ndcg_tracker.storage.runs import IN_TIME, RunReads
-from ndcg_tracker.storage.session import FEW, Session, TransactionPart
+from ndcg_tracker.storage.session import FEW, TransactionPart
 
 
 class EvaluationReads(TransactionPart):
     """Reads evaluations, the results of their groups, and the judged share of runs."""
-
-    def __init__(self, session: Session, runs: RunReads) -> None:
-        super().__init__(session)
-        self._runs = runs
 
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
@@ -62,21 +58,12 @@ class EvaluationReads(TransactionPart):
         Parameters: ``metric``, its canonical text. ``label_set_id``: one label set. By default all of ``judge``, and
         the label sets without labels, which results of other engines have.
         """
-        table, label_sets = schema.evaluations, schema.label_sets
-        query = _in_time(
-            dataset_id,
-            metric,
-            schema.runs.c.git_commit,
-            table.c.id.label("evaluation_id"),
-            table.c.label_set_id,
-            *(table.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
-            _requested_as(),
-            schema.runs.c.sampled,
-            schema.runs.c.sample_digest,
-            schema.runs.c.groups_share,
-        )
-        of_judge = label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
-        chosen = of_judge if label_set_id is None else table.c.label_set_id == label_set_id
+        table = schema.evaluations
+        of_run = (schema.runs.c[name] for name in ("git_commit", "sampled", "sample_digest", "groups_share"))
+        names = ("label_set_id", "mean", "std_dev", "n_groups", "n_missing", "n_undefined")
+        own = (table.c.id.label("evaluation_id"), *(table.c[name] for name in names), _requested_as())
+        query = _in_time(dataset_id, metric, *of_run, *own)
+        chosen = _of_judge(judge) if label_set_id is None else table.c.label_set_id == label_set_id
         return self._session.records(HistoryRecord, query.where(chosen))
 
     def external(self, dataset_id: int, name: str) -> str | None:
@@ -92,21 +79,12 @@ class EvaluationReads(TransactionPart):
 
         Metrics of other engines are included.
         """
-        table, metrics = schema.evaluations, schema.metrics
-        query = (
-            sa.select(
-                metrics.c.text.label("metric"),
-                sa.func.max(_requested_as().element).label("requested_as"),
-                sa.func.count(table.c.run_id.distinct()).label("n_runs"),
-            )
-            .join_from(table, metrics)
-            .join(schema.runs, schema.runs.c.id == table.c.run_id)
-            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_((judge, *NO_LABELS_HERE)))
-            .group_by(metrics.c.id, metrics.c.text)
-            .order_by(sa.func.min(table.c.id))
-        )
-        return self._session.records(MetricUse, query)
+        table = schema.evaluations
+        names = sa.func.max(_requested_as().element).label("requested_as")
+        n_runs = sa.func.count(table.c.run_id.distinct()).label("n_runs")
+        query = sa.select(table.c.metric, names, n_runs).join_from(table, schema.runs)
+        query = query.where(schema.runs.c.dataset_id == dataset_id, _of_judge(judge)).group_by(table.c.metric)
+        return self._session.records(MetricUse, query.order_by(sa.func.min(table.c.id)))
 
     def runs_by_label_set(self, dataset_id: int) -> dict[int, int]:
         """Return how many runs of a dataset are evaluated under each label set, by its id."""
@@ -123,8 +101,7 @@ class EvaluationReads(TransactionPart):
         table, results = schema.evaluations, schema.group_results
         of_group = (results.c.evaluation_id == table.c.id) & (results.c.group_id == group_id)
         query = _in_time(dataset_id, metric, results.c.value, table.c.mean).outerjoin(results, of_group)
-        of_judge = schema.label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
-        return self._session.records(GroupValueRecord, query.where(of_judge))
+        return self._session.records(GroupValueRecord, query.where(_of_judge(judge)))
 
     def of_old_labels(self) -> dict[int, dict[int, int]]:
         """Return how many results each evaluation under old labels has, by run and evaluation.
@@ -180,7 +157,8 @@ class EvaluationReads(TransactionPart):
         if not ids.size:
             of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
             rows = self._session.rows(of_evaluation)
-            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in rows))
+            runs = RunReads(self._session)
+            runs.require("results", *(runs.with_id(row.run_id) for row in rows))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -365,35 +343,25 @@ def _result_rows(what: str, given: GroupValues) -> ResultRows:
 
 def _in_time(dataset_id: int, metric: str, *columns: sa.ColumnElement[Any]) -> Select[Any]:
     """Return the query for the evaluations of a dataset's runs under a metric, by run and label set version."""
-    runs, table, label_sets = schema.runs, schema.evaluations, schema.label_sets
+    runs, table = schema.runs, schema.evaluations
     which = runs.c.id.label("run_id"), runs.c.name.label("run"), runs.c.created_at_utc
     return (
-        sa.select(*which, label_sets.c.version.label("label_set_version"), *columns)
+        sa.select(*which, table.c.label_set_version, *columns)
         .join_from(runs, table, table.c.run_id == runs.c.id)
-        .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
-        .join(label_sets, label_sets.c.id == table.c.label_set_id)
-        .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
-        .order_by(*IN_TIME, label_sets.c.version)
+        .where(runs.c.dataset_id == dataset_id, table.c.metric == metric)
+        .order_by(*IN_TIME, table.c.label_set_version)
     )
+
+
+def _of_judge(judge: str) -> sa.ColumnElement[bool]:
+    """Return the condition that labels are of a judge, or not in this database."""
+    return schema.evaluations.c.judge.in_((judge, *NO_LABELS_HERE))
 
 
 def _evaluations() -> Select[Any]:
-    table = schema.evaluations
-    counts = ("n_groups", "n_missing", "n_undefined")
-    names = ("id", "run_id", "label_set_id", "mean", "worst_mean", "best_mean", "std_dev", *counts)
-    return (
-        sa.select(
-            *(table.c[name] for name in names),
-            table.c.created_at_utc,
-            schema.metrics.c.text.label("metric"),
-            _requested_as(),
-            schema.label_sets.c.version.label("label_set_version"),
-            schema.label_sets.c.judge,
-        )
-        .join_from(table, schema.metrics)
-        .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-    )
+    names = (of.name for of in fields(EvaluationRecord) if of.name != "requested_as")
+    return sa.select(*(schema.evaluations.c[name] for name in names), _requested_as())
 
 
 def _requested_as() -> sa.Label[str]:
-    return sa.func.coalesce(schema.evaluations.c.requested_as, schema.metrics.c.text).label("requested_as")
+    return sa.func.coalesce(schema.evaluations.c.requested_as, schema.evaluations.c.metric).label("requested_as")

@@ -32,7 +32,7 @@ from ndcg_tracker.storage.records import (
     LabelOrigin,
     LabelSetRecord,
 )
-from ndcg_tracker.storage.session import Session, TransactionPart
+from ndcg_tracker.storage.session import TransactionPart
 
 _RECORDED = [column for column in schema.label_sets.c if column.name != "same_items"]  # which may be large
 
@@ -40,17 +40,12 @@ _RECORDED = [column for column in schema.label_sets.c if column.name != "same_it
 class LabelReads(TransactionPart):
     """Reads label sets and their labels."""
 
-    def __init__(self, session: Session, groups: GroupReads) -> None:
-        super().__init__(session)
-        self._groups = groups
-        self._dataset_of: dict[int, int] = {}
-
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
         """Return the label sets of a judge of a dataset, by version; ``judge``: None for all judges."""
         table = schema.label_sets
         query = sa.select(*_RECORDED).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
-        self._dataset_of.update((label_set.id, dataset_id) for label_set in every)
+        self._session.dataset_of.update((("labels", label_set.id), dataset_id) for label_set in every)
         return [label_set for label_set in every if judge is None or label_set.judge == judge]
 
     def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
@@ -61,7 +56,7 @@ class LabelReads(TransactionPart):
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
         lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        keyed = self._groups.keyed(lists, self._dataset_of.get(label_set_id))
+        keyed = GroupReads(self._session).keyed(lists, self._session.dataset_of.get(("labels", label_set_id)))
         return LabelLists(*keyed, same_items=self.same_items(label_set_id))
 
     def same_items(self, label_set_id: int) -> SameItems | None:
@@ -85,7 +80,7 @@ class LabelReads(TransactionPart):
         table, groups = schema.label_reasons, schema.groups
         query = sa.select(table, groups.c.key).join(groups).where(table.c.label_set_id.in_(chain))
         if group_keys is not None:
-            ids = self._groups.ids(label_set.dataset_id, Keys.from_strings(dict.fromkeys(group_keys)))
+            ids = GroupReads(self._session).ids(label_set.dataset_id, Keys.from_strings(dict.fromkeys(group_keys)))
             query = query.where(table.c.group_id.in_(ids.tolist()))
         same, places = self.same_items(next(iter(chain))), [*chain]
         rows = sorted(self._session.rows(query), key=lambda row: places.index(row.label_set_id))
@@ -115,13 +110,8 @@ class LabelReads(TransactionPart):
         return self._session.bulk.list_group_ids(LABEL_LISTS, label_set_id)
 
 
-class LabelWrites(TransactionPart):
+class LabelWrites(LabelReads):
     """Writes label sets, at once or block by block."""
-
-    def __init__(self, session: Session, labels: LabelReads, groups: GroupWrites) -> None:
-        super().__init__(session)
-        self._labels = labels
-        self._groups = groups
 
     def insert(
         self,
@@ -144,7 +134,7 @@ class LabelWrites(TransactionPart):
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.keep_creators_out()
-        newest = self._labels.newest(dataset_id, None)
+        newest = self.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             "version": 1 if newest is None else newest.version + 1,
@@ -166,7 +156,8 @@ class LabelWrites(TransactionPart):
 
     def append(self, label_set_id: int, dataset_id: int, labels: LabelLists) -> None:
         """Add the labels of groups that an unfinished label set does not have yet."""
-        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, self._groups.lists(dataset_id, labels, "grade"))
+        lists = GroupWrites(self._session).lists(dataset_id, labels, "grade")
+        self._session.bulk.insert_lists(LABEL_LISTS, label_set_id, lists)
 
     def append_from(self, label_set_id: int, other_id: int) -> None:
         """Copy from another label set the labels of the groups that an unfinished one lacks."""
@@ -219,7 +210,7 @@ class LabelWrites(TransactionPart):
         rows = self._session.rows(sa.select(table).where(table.c.label_set_id == label_set.id))
         stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): row for row in rows}
         keys = Keys.from_strings(group for group, _ in details)
-        ids = self._groups.ensure(label_set.dataset_id, keys).tolist()
+        ids = GroupWrites(self._session).ensure(label_set.dataset_id, keys).tolist()
         given = [
             (label_set.id, group_id, item, detail.reason or None, detail.n_given, detail.std_dev)
             for group_id, ((_, item), detail) in zip(ids, details.items(), strict=True)
@@ -230,11 +221,6 @@ class LabelWrites(TransactionPart):
         return sum(row["reason"] is not None for row in new), sum(
             row[1:3] in stored and tuple(stored[row[1:3]]) != row for row in given
         )
-
-    def known_by_digest(self, dataset_id: int, digest: str, judge: str) -> LabelSetRecord:
-        """Create a label set without labels, or with only a digest, and return its record."""
-        begun = self.begin(dataset_id, LabelOrigin(judge=judge), by_row_number=None)
-        return self.finish(begun, digest, 0, 0)
 
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
@@ -254,15 +240,12 @@ class DesignReads(TransactionPart):
         """Return the designs of a dataset by number."""
         table, of_designs = schema.designs, schema.design_runs
         here = table.c.dataset_id == dataset_id
-        judge, of_labels = schema.label_sets.c.judge, table.c.label_set_id == schema.label_sets.c.id
-        labelled = sa.select(table, judge).join(schema.label_sets, of_labels)
+        labelled = sa.select(table, schema.label_sets.c.judge).join_from(table, schema.label_sets)
         rows = self._session.rows(labelled.where(here).order_by(table.c.number))
         if not rows:
             return []
-        joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
-        query = (
-            sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
-        )
+        query = sa.select(of_designs).join_from(of_designs, table).where(here)
+        query = query.order_by(of_designs.c.design_id, of_designs.c.place)
         runs: dict[int, tuple[DesignRunRecord, ...]] = {}
         for row in self._session.rows(query):
             runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))
@@ -276,17 +259,13 @@ class DesignReads(TransactionPart):
         return self._session.records(DrawnItemRecord, query.order_by(table.c.group_id, table.c.item_key))
 
 
-class DesignWrites(TransactionPart):
+class DesignWrites(DesignReads):
     """Writes designs, the items that they ask about, and people's answers."""
-
-    def __init__(self, session: Session, designs: DesignReads) -> None:
-        super().__init__(session)
-        self._designs = designs
 
     def insert(self, design: DesignRecord) -> DesignRecord:
         """Store a design as the next of its dataset, and return it with its id and its number."""
         self._session.keep_creators_out()
-        stored = self._designs.all(design.dataset_id)
+        stored = self.all(design.dataset_id)
         design = replace(design, number=stored[-1].number + 1 if stored else 1)
         names = (column.name for column in schema.designs.c if column.name != "id")
         design = replace(
@@ -304,7 +283,7 @@ class DesignWrites(TransactionPart):
         table = schema.designs
         values = {"budget": budget, "planned_budget": budget}
         self._session.execute(table.update().where(table.c.id == design.id).values(values))
-        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
+        known = {(item.group_id, item.item_key) for item in self.items(design.id)}
         new = [
             {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": 1.0}
             for group_id, key in pairs

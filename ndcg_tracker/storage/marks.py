@@ -34,28 +34,23 @@ OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 class AliasReads(TransactionPart):
     """Reads aliases."""
 
-    def __init__(self, session: Session, datasets: DatasetReads) -> None:
-        super().__init__(session)
-        self._datasets = datasets
-
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
         return self._session.once(("aliases", dataset), partial(self._all, dataset))
 
     def _all(self, dataset: str | None) -> list[AliasRecord]:
         query = (
-            sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
-            .join_from(schema.aliases, schema.datasets)
-            .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
+            sa.select(schema.aliases, schema.runs.c.dataset, schema.runs.c.name.label("run"))
+            .join_from(schema.aliases, schema.runs)
             .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
         )
-        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
         return self._session.records(AliasRecord, chosen)
 
     def policies(self, dataset: str | None = None) -> list[PolicyRecord]:
         """Return every policy that an alias of a dataset (None: of all) ever had, oldest first."""
         if dataset is not None:
-            self._datasets.known(dataset)  # refuses a sealed one
+            DatasetReads(self._session).known(dataset)  # refuses a sealed one
         names = schema.datasets.c.name.label("dataset")
         query = sa.select(schema.policies, names).join_from(schema.policies, schema.datasets)
         every = partial(self._session.records, PolicyRecord, query.order_by(schema.policies.c.id))
@@ -71,12 +66,11 @@ class AliasReads(TransactionPart):
         return named_alias(name, self.all(dataset), dataset)
 
 
-class AliasWrites(TransactionPart):
+class AliasWrites(AliasReads):
     """Writes aliases; ``run_of``: returns the run of an id."""
 
-    def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
+    def __init__(self, session: Session, run_of: Callable[[int], RunRecord]) -> None:
         super().__init__(session)
-        self._aliases = aliases
         self._run_of = run_of
 
     def set(self, dataset_id: int, name: str, run_id: int, by: str = "unknown") -> AliasRecord:
@@ -97,7 +91,7 @@ class AliasWrites(TransactionPart):
             self._session.execute(table.insert(), {**row, "updated_at_utc": now})
         if before != run_id:
             self._moved(dataset_id, name, run_id, run.name, by)
-        return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
+        return next(alias for alias in self.all(run.dataset) if alias.name == name)
 
     def delete(self, dataset_id: int, name: str, by: str = "unknown") -> None:
         """Delete an alias; ``by``: see ``set``."""
@@ -110,7 +104,7 @@ class AliasWrites(TransactionPart):
     def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None, by: str) -> None:
         row = {"dataset_id": dataset_id, "alias": alias, "run_id": run_id, "run": run, "created_at_utc": utc_now()}
         self._session.execute(schema.alias_moves.insert(), row)
-        if self._aliases.policy(dataset_id, alias) is not None:
+        if self.policy(dataset_id, alias) is not None:
             self.restart(dataset_id, alias, run or "", "deleted" if run is None else f"moved to {run}", by)
 
     def set_policy(self, dataset_id: int, alias: str, rules: Mapping[str, Any], by: str) -> None:

@@ -65,14 +65,32 @@ WITHOUT_ANSWER = "without_answer"
 
 
 @dataclass(frozen=True, slots=True)
-class LabelSetRecord:
+class LabelOrigin:
+    """The origin of a version of labels; ``created_at_utc``: None for now.
+
+    ``judge``: who gave them, "" for the default, unnamed judge. ``extends``: the version whose labels this one
+    contains, together with the labels that ``added_by`` gave (None: the judge). ``from_runs``: what the labels come
+    from, as far as it is said: {"runs": names} of the runs whose logs gave them, {"model": [name], "prompt": [text]} of
+    a model that did, {"repeats": [text]} on how its labels of one item spread, {"left_out": [text]} on labels that are
+    not numbers, and ``WITHOUT_ANSWER``.
+    """
+
+    source: str | None = None
+    judge: str = ""
+    created_at_utc: str | None = None
+    extends: int | None = None
+    added_by: str | None = None
+    from_runs: Mapping[str, Sequence[str]] | None = None
+
+
+UNKNOWN_ORIGIN = LabelOrigin()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSetRecord(LabelOrigin):
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
-    ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
-    the default, unnamed judge. ``extends``: the version whose labels this one contains, together with the labels that
-    ``added_by`` gave (None: the judge). ``from_runs``: what the labels come from, as far as it is said: {"runs": names}
-    of the runs whose logs gave them, {"model": [name], "prompt": [text]} of a model that did, {"repeats": [text]} on
-    how its labels of one item spread, {"left_out": [text]} on labels that are not numbers, and ``WITHOUT_ANSWER``.
+    ``by_row_number``: whether items are identified by row numbers, None if unknown.
     """
 
     id: int
@@ -81,13 +99,8 @@ class LabelSetRecord:
     digest: str
     n_groups: int
     n_labels: int
-    source: str | None
-    created_at_utc: str
     by_row_number: bool | None
-    judge: str = ""
-    extends: int | None = None
-    added_by: str | None = None
-    from_runs: Mapping[str, Sequence[str]] | None = None
+    created_at_utc: str
 
     def told(self, name: str) -> str:
         """Return what is said under a name of where the labels come from, such as the model; "" if nothing is."""
@@ -108,21 +121,6 @@ def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[
             chosen.append(label_set)
             extended.add(label_set.extends)
     return chosen[::-1]
-
-
-@dataclass(frozen=True, slots=True)
-class LabelOrigin:
-    """The origin of a version of labels (see ``LabelSetRecord``); ``created_at_utc``: None for now."""
-
-    source: str | None = None
-    judge: str = ""
-    created_at_utc: str | None = None
-    extends: int | None = None
-    added_by: str | None = None
-    from_runs: Mapping[str, Sequence[str]] | None = None
-
-
-UNKNOWN_ORIGIN = LabelOrigin()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,14 +31,13 @@ from ndcg_tracker.storage.checks import (
 from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
 from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
-    AliasRecord,
     Holds,
     Part,
     PruningRecord,
     RunRecord,
 )
 from ndcg_tracker.storage.references import BEFORE, RunName, is_pattern, referenced_run
-from ndcg_tracker.storage.session import FEW, Session, TransactionPart
+from ndcg_tracker.storage.session import FEW, TransactionPart
 from ndcg_tracker.words.texts import DatasetName, now_about
 
 _BYTES_OF_LIST, BYTES_OF_RESULT = 60, 80
@@ -73,13 +72,6 @@ class RunDetails(RankedFacts, total=False):
 class RunReads(TransactionPart):
     """Reads runs and their ranked items."""
 
-    def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
-        super().__init__(session)
-        self._datasets = datasets
-        self._aliases = aliases
-        self._groups = groups
-        self._dataset_of: dict[int, int] = {}
-
     def all(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all), oldest first."""
         query = _runs().order_by(*IN_TIME)
@@ -101,20 +93,11 @@ class RunReads(TransactionPart):
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
-        """Return some runs by id, and keep their pruning records, which the query returns too."""
-        runs, gone = schema.runs, _prunings()
-        query = _runs().add_columns(*_apart(gone)).join(gone, gone.c.run_id == runs.c.id, isouter=True)
-        by_id: dict[int, RunRecord] = {}
-        prunings: dict[int, PruningRecord | None] = {}
-        rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
-        for row in rows:
-            of_pruning = _taken_apart(row)
-            run = by_id[row["id"]] = _run(**row)
-            self._dataset_of[run.id] = run.dataset_id
-            prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
-        self._session.keep("pruning", prunings)
-        self._session.keep("tie order", {run.id: run.tie_order for run in by_id.values()})
-        return by_id
+        """Return some runs by id."""
+        runs = self._session.records(_run, _runs().where(schema.runs.c.id.in_(run_ids)))
+        self._session.dataset_of.update((("run", run.id), run.dataset_id) for run in runs)
+        self._session.keep("tie order", {run.id: run.tie_order for run in runs})
+        return {run.id: run for run in runs}
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names (see ``referenced_run``).
@@ -131,35 +114,20 @@ class RunReads(TransactionPart):
 
     def _referenced(self, reference: str, dataset: str | None) -> int:
         if dataset is not None:
-            self._datasets.known(dataset)
+            DatasetReads(self._session).known(dataset)
         names = self._session.once(("names of runs", dataset), partial(self.names, dataset))
         if reference.startswith(("latest", BEFORE)):  # the checkpoints of a training come before its final run
             checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
             names = [run for run in names if run.id not in checkpoints] or names
-        run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
+        run_id = referenced_run(reference, names, partial(AliasReads(self._session).all, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id
 
     def names(self, dataset: str | None = None) -> list[RunName]:
-        """Return the names of all runs, oldest first, and keep their aliases, which the query returns too."""
-        runs, aliases = schema.runs, schema.aliases
-        query = (
-            sa.select(runs.c.id, runs.c.name, runs.c.dataset, runs.c.created_at_utc, *_apart(aliases))
-            .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
-            .order_by(*IN_TIME, aliases.c.name)
-        )
-        chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
-        names: dict[RunName, None] = {}
-        alias_records: list[AliasRecord] = []
-        rows: list[dict[str, Any]] = self._session.records(dict, chosen)
-        for row in rows:
-            of_alias = _taken_apart(row)
-            names[RunName(**row)] = None
-            if of_alias["name"] is not None:
-                alias_records.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
-        alias_records.sort(key=lambda alias: (alias.dataset_id, alias.name))
-        self._session.once(("aliases", dataset), lambda: alias_records)
-        return list(names)
+        """Return the names of all runs, oldest first."""
+        runs = schema.runs
+        query = sa.select(runs.c.id, runs.c.name, runs.c.dataset, runs.c.created_at_utc).order_by(*IN_TIME)
+        return self._session.records(RunName, query if dataset is None else query.where(runs.c.dataset == dataset))
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
         """Return the runs with these references or patterns; all runs (of a dataset) if there are none.
@@ -168,7 +136,7 @@ class RunReads(TransactionPart):
         ReferenceNotFoundError for a pattern without a match, and what ``resolve`` raises.
         """
         if dataset is not None:
-            self._datasets.known(dataset)
+            DatasetReads(self._session).known(dataset)
         return [run for reference in references for run in self.matching(reference, dataset)] or self.all(dataset)
 
     def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
@@ -219,7 +187,8 @@ class RunReads(TransactionPart):
                 raise pruning.refusal(self.with_id(run_id).name)
         query = sa.select(schema.runs.c.tie_order).where(schema.runs.c.id == run_id)
         tie_order = self._session.once(("tie order", run_id), lambda: self._session.rows(query)[0].tie_order)
-        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)), tie_order=tie_order)
+        dataset_id = self._session.dataset_of.get(("run", run_id))
+        return Ranking(*GroupReads(self._session).keyed(lists, dataset_id), tie_order=tie_order)
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return the pruning records of incomplete runs (of all runs, or of these), by run id."""
@@ -273,8 +242,7 @@ class RunReads(TransactionPart):
         ``results``: whether group results are pruned, too.
         """
         lists, evaluations = schema.ranked_lists, schema.evaluations
-        is_sqlite = self._session.connection.dialect.name == "sqlite"
-        length = sa.func.length if is_sqlite else sa.func.pg_column_size
+        length = sa.func.length if self._session.is_sqlite else sa.func.pg_column_size
         of_lists = length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST
         n_bytes = self._sums(lists.c.run_id, of_lists, runs)
         of_results = sa.func.length(evaluations.c.packed_values) / 8
@@ -311,19 +279,8 @@ class RunReads(TransactionPart):
             yield self.ranking(run.id, kept)
 
 
-class RunWrites(TransactionPart):
+class RunWrites(RunReads):
     """Writes runs, at once or block by block; renames, tags and deletes them."""
-
-    def __init__(
-        self, session: Session, runs: RunReads, datasets: DatasetReads, aliases: AliasReads, groups: GroupWrites
-    ) -> None:
-        super().__init__(session)
-        self._runs = runs
-        self._datasets = datasets
-        self._aliases = aliases
-        self._groups = groups
-        self._undated: set[int] = set()
-        self._on_sqlite = session.connection.dialect.name == "sqlite"
 
     def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
         """Store a run with all its items and return its record; ConflictError if the name is taken."""
@@ -337,7 +294,7 @@ class RunWrites(TransactionPart):
         values: dict[str, Any] = {
             **{name: details.get(name) for name in RunDetails.__annotations__},
             "dataset_id": dataset_id,
-            "dataset": self._datasets.with_id(dataset_id).name,
+            "dataset": DatasetReads(self._session).with_id(dataset_id).name,
             "name": name,
             "digest": "",
             "created_at_utc": checked_time(details.get("created_at_utc")),
@@ -351,47 +308,25 @@ class RunWrites(TransactionPart):
         run_id = self._session.insert(schema.runs, values)
         self._session.made.runs[run_id] = ""
         if details.get("created_at_utc") is None:
-            self._undated.add(run_id)
+            self._session.undated.add(run_id)
         return run_id
 
     def storer(self) -> str | None:
         """Return the role of Postgres that stores runs now, None on SQLite."""
-        return None if self._on_sqlite else self._session.connection.scalar(sa.text("SELECT session_user"))
+        return None if self._session.is_sqlite else self._session.connection.scalar(sa.text("SELECT session_user"))
 
     def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that an unfinished run does not have yet."""
-        self._session.bulk.insert_lists(RANKED_LISTS, run_id, self._groups.lists(dataset_id, ranking, "score"))
+        lists = GroupWrites(self._session).lists(dataset_id, ranking, "score")
+        self._session.bulk.insert_lists(RANKED_LISTS, run_id, lists)
 
     def append_missing(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
         """Add the items of groups that a pruned run has without items; some groups of a sample have theirs."""
         kept = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
         if kept.size:
-            lacks = ~np.isin(self._groups.ensure(dataset_id, ranking.group_keys), kept)
+            lacks = ~np.isin(GroupWrites(self._session).ensure(dataset_id, ranking.group_keys), kept)
             ranking = ranking.of_groups(np.flatnonzero(lacks))
         self.append(run_id, dataset_id, ranking)
-
-    def keep_pruning(
-        self,
-        run_id: int,
-        group_ids: Index,
-        *,
-        summaries_only: bool = False,
-        kept_share: float | None = None,
-        created_at_utc: str | None = None,
-    ) -> None:
-        """Record that the items of a run were deleted, or never stored (see ``PruningRecord``).
-
-        Parameters: ``group_ids``: of all its groups, ascending; none if only sums are stored.
-        """
-        groups, _ = packed(group_ids, np.zeros(group_ids.size))
-        row = {
-            "run_id": run_id,
-            "created_at_utc": checked_time(created_at_utc),
-            "summaries_only": summaries_only,
-            "packed_group_ids": groups,
-            "kept_share": kept_share,
-        }
-        self._session.execute(schema.prunings.insert().values(row))
 
     def finish(
         self,
@@ -408,14 +343,14 @@ class RunWrites(TransactionPart):
         """
         self._session.made.runs[run_id] = digest
         values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
-        if run_id in self._undated:
+        if run_id in self._session.undated:
             values["created_at_utc"] = utc_now()
         return self._updated(run_id, values)
 
     def check_name_free(self, dataset_id: int, name: str) -> None:
         """Raise ConflictError if another run of the dataset has this name, InputError if the name is not valid."""
         checked_name("run", name)
-        taken = self._runs.named(dataset_id, name)
+        taken = self.named(dataset_id, name)
         if taken is not None:
             raise ConflictError(
                 f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id})",
@@ -428,7 +363,7 @@ class RunWrites(TransactionPart):
 
     def rename(self, run_id: int, name: str) -> RunRecord:
         """Rename a run and return its record; ConflictError if the name is taken."""
-        run = self._runs.with_id(run_id)
+        run = self.with_id(run_id)
         if run.name == name:
             return run
         self.check_name_free(run.dataset_id, name)
@@ -444,7 +379,7 @@ class RunWrites(TransactionPart):
 
     def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
         """Replace the tags of a run and return its record."""
-        self._runs.with_id(run_id)
+        self.with_id(run_id)
         return self._updated(run_id, {"tags": checked_object("tags", tags)})
 
     def delete(self, run_id: int) -> RunRecord:
@@ -453,8 +388,8 @@ class RunWrites(TransactionPart):
         What may do without the run, such as decisions and designs about it, stays, and keeps its name. Raises:
         ConflictError while an alias points to it.
         """
-        run = self._runs.with_id(run_id)
-        names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
+        run = self.with_id(run_id)
+        names = [f"@{alias.name}" for alias in AliasReads(self._session).all(run.dataset) if alias.run_id == run_id]
         if names:
             raise ConflictError(
                 f"run {run.name!r} has the alias {', '.join(names)}",
@@ -479,10 +414,10 @@ class RunWrites(TransactionPart):
         Raises: ConflictError if it did not store the run, or if an alias, a gate or a design names it.
         """
         connection = self._session.connection
-        if self._on_sqlite or connection.scalar(sa.select(sa.func.has_table_privilege("runs", "DELETE"))):
+        if self._session.is_sqlite or connection.scalar(sa.select(sa.func.has_table_privilege("runs", "DELETE"))):
             return False
         if not connection.scalar(sa.select(sa.func.ndcg_tracker_redo(run_id))):
-            name = self._runs.with_id(run_id).name
+            name = self.with_id(run_id).name
             raise ConflictError(
                 f"this role did not store run {name!r}, or an alias, a gate or a design names it",
                 advice="choose another name, or ask the owner of the database to replace it",
@@ -492,10 +427,15 @@ class RunWrites(TransactionPart):
     def prune(self, run_id: int, *, summaries_only: bool) -> None:
         """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
         lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
-        group_ids = self._runs.group_ids(run_id)
-        without_results = summaries_only or "results" not in self._runs.holds(run_id)
+        group_ids = self.group_ids(run_id)
+        row = {
+            "run_id": run_id,
+            "created_at_utc": utc_now(),
+            "summaries_only": summaries_only or "results" not in self.holds(run_id),
+            "packed_group_ids": packed(group_ids, np.zeros(group_ids.size))[0],
+        }
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
-        self.keep_pruning(run_id, group_ids, summaries_only=without_results)
+        self._session.execute(schema.prunings.insert(), row)
         self._session.execute(lists.delete().where(lists.c.run_id == run_id))
         if summaries_only:
             of_run = evaluations.c.run_id == run_id
@@ -511,10 +451,9 @@ class RunWrites(TransactionPart):
 
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
-        return self._runs.with_id(run_id)
+        return self.with_id(run_id)
 
 
-_APART = "of_other_"
 _SIDES = ("baseline", "candidate")
 
 
@@ -527,16 +466,6 @@ def _runs() -> Select[Any]:
 def _run(*, dataset: str, word: str | None, **row: Any) -> RunRecord:
     """Return the record of a row, in which the name of the dataset has the word for its groups."""
     return RunRecord(**row, dataset=DatasetName(dataset, word))
-
-
-def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:
-    """Return the columns of a joined table under distinct names."""
-    return [column.label(f"{_APART}{column.name}") for column in table.c]
-
-
-def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
-    """Remove the columns that ``_apart`` has named from a row, and return them; all None if the join found nothing."""
-    return {name.removeprefix(_APART): row.pop(name) for name in list(row) if name.startswith(_APART)}
 
 
 def _prunings() -> sa.Subquery:

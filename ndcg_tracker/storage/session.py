@@ -7,9 +7,12 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Connection, Row, Select
 
+from ndcg_tracker.rankings import Index
+from ndcg_tracker.rankings.keys import KeyPlaces, Keys
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Bulk,
@@ -70,10 +73,44 @@ class Written:
         return None
 
 
+class KnownGroups:
+    """The groups of a dataset: their ids, int64, ascending, and their keys.
+
+    >>> known = KnownGroups(np.array([4, 7]), Keys.from_strings(["q", "r"]))
+    >>> known.add(np.array([9]), Keys.from_strings(["s"]))
+    >>> known.ids_of(Keys.from_strings(["s", "x", "q"])).tolist(), known.keys_of(np.array([9])).to_list()
+    ([9, -1, 4], ['s'])
+    """
+
+    def __init__(self, ids: Index, keys: Keys) -> None:
+        self._ids = ids
+        self._places = KeyPlaces(keys)
+
+    def add(self, ids: Index, keys: Keys) -> None:
+        """Add groups, whose ids ascend and are larger than all before."""
+        self._ids = np.concatenate([self._ids, ids])
+        self._places.add(keys)
+
+    def keys_of(self, ids: Index) -> Keys:
+        """Return the key of each id. Raises: KeyError for the first unknown id."""
+        places = np.minimum(np.searchsorted(self._ids, ids), max(self._ids.size - 1, 0))
+        wrong = np.flatnonzero(self._ids[places] != ids) if self._ids.size else np.arange(ids.size)
+        if wrong.size:
+            raise KeyError(int(ids[wrong[0]]))
+        return self._places.keys.take(places)
+
+    def ids_of(self, keys: Keys) -> Index:
+        """Return the id of each key, -1 for an unknown key: int64, shape (n,)."""
+        places = self._places.of(keys)
+        return np.append(self._ids, -1)[places]
+
+
 class Session:
     """The connection of one transaction: for narrow tables, and as ``bulk`` for wide ones.
 
-    ``locks``: the locks of a writer. ``made``: everything that it has created so far.
+    ``locks``: the locks of a writer. ``made``: everything that it has created so far. ``known_groups``: all groups of
+    datasets, read once. ``dataset_of``: the dataset of a "run" or of "labels" by its id, as far as it was read.
+    ``undated``: new runs without a date.
     """
 
     def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
@@ -81,6 +118,10 @@ class Session:
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
         self.made = Written()
+        self.is_sqlite = connection.dialect.name == "sqlite"
+        self.known_groups: dict[int, KnownGroups] = {}
+        self.dataset_of: dict[tuple[str, int], int] = {}
+        self.undated: set[int] = set()
         self._answers: dict[Hashable, Any] = {}
         self.named_runs: list[int] = []
 
@@ -148,7 +189,10 @@ class Session:
 
 
 class TransactionPart:
-    """The part of a transaction that reads or writes one kind of data."""
+    """The part of a transaction that reads or writes one kind of data; it has no state of its own.
+
+    A part that writes also reads.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -62,11 +62,11 @@ class ReadTransaction:
         self._session = session
         self.datasets = DatasetReads(session)
         self.groups = GroupReads(session)
-        self.aliases = AliasReads(session, self.datasets)
+        self.aliases = AliasReads(session)
         self.suites = SuiteReads(session)
-        self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
-        self.labels = LabelReads(session, self.groups)
-        self.evaluations = EvaluationReads(session, self.runs)
+        self.runs = RunReads(session)
+        self.labels = LabelReads(session)
+        self.evaluations = EvaluationReads(session)
         self.decisions = DecisionReads(session)
         self.designs = DesignReads(session)
         self.texts = TextReads(session)
@@ -94,7 +94,7 @@ class WriteTransaction(ReadTransaction):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.write = Writes(session, self)
+        self.write = Writes(session)
 
     def keep_creators_out(self) -> bool:
         """Keep others from creating datasets, groups, labels, metrics and weights until the end.
@@ -118,19 +118,19 @@ class WriteTransaction(ReadTransaction):
 class Writes:
     """The parts that write; ``made`` is everything they have created so far."""
 
-    def __init__(self, session: Session, read: ReadTransaction) -> None:
+    def __init__(self, session: Session) -> None:
         from ndcg_tracker.storage.copying import CopyWrites
 
         self.made = session.made
-        self.datasets = DatasetWrites(session, read.datasets)
-        self.groups = GroupWrites(session, read.groups)
-        self.labels = LabelWrites(session, read.labels, self.groups)
-        self.runs = RunWrites(session, read.runs, read.datasets, read.aliases, self.groups)
+        self.datasets = DatasetWrites(session)
+        self.groups = GroupWrites(session)
+        self.labels = LabelWrites(session)
+        self.runs = RunWrites(session)
         self.evaluations = EvaluationWrites(session)
-        self.aliases = AliasWrites(session, read.aliases, read.runs.with_id)
-        self.suites = SuiteWrites(session, read.suites, read.datasets)
-        self.decisions = DecisionWrites(session, read.runs.with_id)
-        self.designs = DesignWrites(session, read.designs)
+        self.aliases = AliasWrites(session, RunReads(session).with_id)
+        self.suites = SuiteWrites(session)
+        self.decisions = DecisionWrites(session, RunReads(session).with_id)
+        self.designs = DesignWrites(session)
         self.texts = TextWrites(session)
         self.copies = CopyWrites(session)
 
@@ -180,11 +180,7 @@ class Store:
         ``Opens``. Raises: InputError for an invalid location; SealedError; DatabaseError, with the command to run, for
         a location that is missing, empty, older, newer, of another program or not a database.
         """
-        return cls.at(parsed_location(location), create=create, read_only=read_only, opens=opens)
-
-    @classmethod
-    def at(cls, where: Location, *, create: bool = False, read_only: bool = False, opens: Opens = "open") -> Store:
-        """Return the store at a location (see ``open``)."""
+        where = parsed_location(location)
         engine = database_engine(where, read_only=read_only)
         try:
             state = found_state(engine, where)

@@ -154,9 +154,8 @@ def test_warnings_and_errors_wait_for_their_turn(folder: Path, capsys: pytest.Ca
     def use_all() -> None:
         for ahead in read_ahead(names, 3, read):
             assert ahead is not None
-            with ahead.in_turn() as found:
-                used.append(found)
-                assert capsys.readouterr().err == f"note: {found} is odd\n"
+            used.append(ahead.taken())
+            assert capsys.readouterr().err == f"note: {used[-1]} is odd\n"
 
     with pytest.raises(InputError, match="f3: is broken"), warnings_as_notes():
         use_all()

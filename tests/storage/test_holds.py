@@ -11,6 +11,7 @@ from small_shop import BM25, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.storage.bulk.protocol import packed
 from ndcg_tracker.storage.records import Holds, Part
 from ndcg_tracker.storage.store import Store
 
@@ -69,8 +70,9 @@ def fill(url: str) -> None:
             tx.write.runs.prune(run.id, summaries_only=holds is Holds.MEANS)
             tx.write.runs.restored(run.id, run.digest)
             is_of_means = holds is Holds.MEANS
-            facts = {"summaries_only": is_of_means, "kept_share": share, "created_at_utc": AT}
-            tx.write.runs.keep_pruning(run.id, group_ids, **facts)
+            pruning = {"run_id": run.id, "created_at_utc": AT, "summaries_only": is_of_means, "kept_share": share}
+            packed_ids, _ = packed(group_ids, np.zeros(group_ids.size))
+            tx.write.copies.insert("prunings", [pruning | {"packed_group_ids": packed_ids}])
             if share:
                 tx.write.runs.append(run.id, run.dataset_id, ranking.of_groups(np.arange(1)))
 

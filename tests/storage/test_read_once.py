@@ -33,6 +33,7 @@ def test_a_reader_asks_once(postgres_schema: None, database_url: str) -> None:
             one, other = tx.runs.resolve_all(["@baseline", "dense"])
             assert (one.name, other.name) == ("bm25", "dense")
             first = [tx.evaluations.of_run(run.id) for run in (one, other)]
+            assert tx.runs.pruning(one.id) is None
             before = len(heard.seen)
             assert tx.runs.resolve("bm25") == one
             assert [tx.evaluations.of_run(run.id) for run in (one, other)] == first

@@ -197,8 +197,8 @@ class Decision:
     of differences. ``parts``: what must hold as well. ``ways``: what would decide. ``why``: why t bounds were not
     trusted alone. ``barred``: why nothing is decided. ``is_identical``: whether all lists are the same. ``unjudged``:
     what unjudged items leave open; ``others``: the decisions with them worth nothing ("zero"), and at both ends of what
-    they may be worth ("low", "high"). ``drawn``: what drawn answers say, and which decision by them it is, 0 where they
-    do not decide or a budget gives the level. Each is None or empty if there is none.
+    they may be worth ("low", "high"). ``check``: what drawn answers say; ``drawn_look``: which decision by them it is,
+    0 where they do not decide or a budget gives the level. Each is None or empty if there is none.
     """
 
     rules: Rules
@@ -214,7 +214,8 @@ class Decision:
     is_identical: bool = False
     unjudged: Unjudged | None = None
     others: Mapping[str, Decision] = field(default_factory=dict)
-    drawn: tuple[DrawnCheck, int] | None = None
+    check: DrawnCheck | None = None
+    drawn_look: int = 0
 
     @property
     def decision(self) -> Word:
@@ -281,16 +282,6 @@ class Decision:
     def fail_alpha(self) -> float | None:
         """The chance that the bound that decided about FAIL errs."""
         return None if self.levels is None else self.levels.failing
-
-    @property
-    def check(self) -> DrawnCheck | None:
-        """What drawn answers say."""
-        return None if self.drawn is None else self.drawn[0]
-
-    @property
-    def drawn_look(self) -> int:
-        """Which decision by drawn answers it is, 0 where they do not decide or a budget gives the level."""
-        return 0 if self.drawn is None else self.drawn[1]
 
     @property
     def is_small_drop(self) -> bool:
@@ -583,8 +574,8 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
     parts = [_part_between(part, at_high[_key(part)], zero) for part in low.parts if isinstance(part, Part)]
     parts.sort(key=lambda part: at_zero[_key(part)] if part.kind != "harm" else len(at_zero))
     above, below = high.bounds or Bounds(), low.bounds or Bounds()
-    found = Decision(
-        rules=zero.rules,
+    found = replace(
+        zero,
         t=replace(low.t, mean=zero.t.mean),
         whole="pass" if low.whole == "pass" else "fail" if high.whole == "fail" else "inconclusive",
         bounds=replace(
@@ -599,7 +590,6 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
         why=zero.why or low.why or high.why,
         is_identical=low.is_identical and high.is_identical,
         others={"zero": zero, "low": low, "high": high},
-        drawn=zero.drawn,
     )
     ways = [end.ways for end, word in ((low, "pass"), (high, "fail")) if end.ways.word == word]
     is_undecided = found.decision == "inconclusive" and bool(ways)
