@@ -51,7 +51,7 @@ def estimate(
     >>> found.delta, found.verdict, found.wins, round(found.ci[0], 4)
     (0.21875, 'improved', 60, 0.1688)
     """
-    test, variance = sample.parts_test()
+    test = sample.test()
     is_drawn, margin = sample.drawn is not None, methods.equivalence
     is_same = sample.is_zero and not is_drawn
     found = Estimate(
@@ -68,7 +68,7 @@ def estimate(
     if is_same:
         return replace(found, rare_loss=rare_loss(sample))
     if untestable is not None:
-        return replace(found, warnings=() if is_drawn else (untestable,))
+        return replace(found, t=replace(test, parts=None), warnings=() if is_drawn else (untestable,))
     information = sample.information()
     if test.n < 2:
         return replace(found, warnings=() if is_drawn else (untested(information),))
@@ -87,7 +87,6 @@ def estimate(
         warnings=tuple(warnings),
         equivalence=None if margin is None else _equivalence(test, margin, sample.limits),
         detectable_delta=possible(size, sample.limits),
-        variance=variance,
         rare_loss=rare_loss(sample),
     )
 
@@ -96,8 +95,10 @@ def without_inference(found: Estimate) -> Estimate:
     """Return an estimate with the same numbers, without those about further groups."""
     equal = found.equivalence and Equivalence(found.equivalence.margin, None, None, found.settled == "identical")
     others = {name: other for name, other in found.others.items() if name not in TIED}
-    nothing: dict[str, Any] = dict.fromkeys(("ci", "p_value", "p_adjusted", "q_value", "detectable_delta", "variance"))
-    return replace(found, **nothing, warnings=(), rare_loss=None, equivalence=equal, others=others)
+    nothing: dict[str, Any] = dict.fromkeys(("ci", "p_value", "p_adjusted", "q_value", "detectable_delta"))
+    return replace(
+        found, **nothing, t=replace(found.t, parts=None), warnings=(), rare_loss=None, equivalence=equal, others=others
+    )
 
 
 def possible(delta: float | None, limits: Span | None) -> float | None:

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.metrics.language.measures import ShownOnly
     from ndcg_tracker.metrics.language.metric import Direction
-    from ndcg_tracker.statistics.repeats import VarianceParts
-    from ndcg_tracker.statistics.t_test import Equivalence, TTest
+    from ndcg_tracker.statistics.t_test import Equivalence, TTest, VarianceParts
 
 _ROUNDING = 1e-12
 
@@ -365,10 +364,10 @@ class Estimate:
     decide; "shown" has none.
     ``warnings``: what could not be inferred, or only weakly. ``equivalence``: None unless requested.
     ``detectable_delta``: the smallest difference found with 80% power, None if that is larger than the metric allows.
-    ``variance``: its sources for arms of several runs. ``rare_loss``: the losses that the groups cannot rule out, None
-    if groups are weighted or unknown. ``others``: the same under other values of the groups: "low" and "high" of what
-    unjudged items may be worth, "worst ties" and "best ties", the "judge" alone and whom it favours ("favour"). Of a
-    suite also the macro mean for other datasets like these ("over_datasets") and the mean of all groups ("micro").
+    ``rare_loss``: the losses that the groups cannot rule out, None if groups are weighted or unknown. ``others``: the
+    same under other values of the groups: "low" and "high" of what unjudged items may be worth, "worst ties" and "best
+    ties", the "judge" alone and whom it favours ("favour"). Of a suite also the macro mean for other datasets like
+    these ("over_datasets") and the mean of all groups ("micro").
     """
 
     about: About = About()
@@ -384,7 +383,6 @@ class Estimate:
     warnings: tuple[Note, ...] = ()
     equivalence: Equivalence | None = None
     detectable_delta: float | None = None
-    variance: VarianceParts | None = None
     rare_loss: RareLoss | None = None
     others: Mapping[str, Estimate] = field(default_factory=dict)
 
@@ -422,6 +420,11 @@ class Estimate:
     def standard_error(self) -> float | None:
         """The standard error of delta."""
         return self.t.standard_error
+
+    @property
+    def variance(self) -> VarianceParts | None:
+        """The sources of the variance for arms of several runs, None for single ones and where nothing is inferred."""
+        return self.t.parts
 
     @property
     def df(self) -> float:

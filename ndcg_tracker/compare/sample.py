@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.drawn import DrawnDeltas
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.statistics.planned import Pilot
-    from ndcg_tracker.statistics.repeats import RunVariance, VarianceParts
+    from ndcg_tracker.statistics.repeats import RunVariance
     from ndcg_tracker.statistics.stratified import StratumMean
 
 Span = tuple[float, float]
@@ -143,21 +143,17 @@ class Sample:
 
     is_t_valid = True
 
-    def parts_test(self) -> tuple[TTest, VarianceParts | None]:
-        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+    def test(self) -> TTest:
+        """Return the t-test of the (weighted) mean difference, with its parts where runs were repeated."""
         if self.drawn is not None:
-            return self.drawn.test(self.clusters, self.least_apart), None
+            return self.drawn.test(self.clusters, self.least_apart)
         if self.repeats is not None:
             from ndcg_tracker.statistics.repeats import crossed_t
 
             return crossed_t(*self.repeats, self.weights)
         if self.clusters is not None:
-            return clustered_t(self.delta, self.clusters, self.weights), None
-        return (paired_t(self.delta) if self.weights is None else weighted_t(self.delta, self.weights)), None
-
-    def test(self) -> TTest:
-        """Return the t-test of the (weighted) mean difference."""
-        return self.parts_test()[0]
+            return clustered_t(self.delta, self.clusters, self.weights)
+        return paired_t(self.delta) if self.weights is None else weighted_t(self.delta, self.weights)
 
     def for_bounds(self) -> TTest:
         """Return the test whose one-sided bounds decide: it covers another training if trainings are known to vary."""
@@ -319,10 +315,6 @@ class Strata:
 
         strata = self.strata
         return stratified(strata, [float(of.n) if by_size else 1.0 for of in strata])
-
-    def parts_test(self) -> tuple[TTest, None]:
-        """Return the test of the mean over strata, which has no parts."""
-        return self.test(), None
 
     def for_bounds(self) -> TTest:
         """Return the test whose one-sided bounds decide."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import is_number
 from ndcg_tracker.words.texts import in_a_row
@@ -50,7 +52,12 @@ def other_meaning_of_qrels(first_bytes: bytes, *, is_beside_run: bool) -> tuple[
 
 
 def _are_times(texts: set[bytes]) -> bool:
-    return all(is_number(text) and any(low <= float(text) < high for low, high in _TIMES) for text in texts)
+    return all(map(is_number, texts)) and are_times(map(float, texts))
+
+
+def are_times(numbers: Iterable[float]) -> bool:
+    """Return whether all numbers are as large as times since 1970, which grades never are."""
+    return all(any(low <= number < high for low, high in _TIMES) for number in numbers)
 
 
 def _are_ratings(texts: set[bytes]) -> bool:

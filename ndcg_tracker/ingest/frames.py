@@ -321,7 +321,7 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
         raise InputError(FRAME_AS_DICT, advice="give the frame itself, or its to_dict('list')")
     items: list[object] = list(chain.from_iterable(lists))
     numbers: list[object] = list(chain.from_iterable(held.values() for held in lists))
-    if not {*map(type, numbers)} <= _PLAIN_NUMBERS:
+    if not {type(next(iter(held.values()), None)) for held in lists} <= _PLAIN_NUMBERS:
         refuse_no_numbers(groups, lists)
     lengths = np.array([len(held) for held in lists], dtype=np.int64)
     places = ItemPlaces("", groups, np.cumsum(lengths), items.__getitem__)

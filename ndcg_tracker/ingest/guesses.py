@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from ndcg_tracker.errors import ColumnsError, InputError
+from ndcg_tracker.errors import ColumnsError, InputError, argument
+from ndcg_tracker.ingest.ambiguous import are_times
 from ndcg_tracker.ingest.columns import (
     EACH_ROW,
     EXCHANGED,
@@ -74,7 +75,10 @@ def all_columns(run: Given | None, labels: Given | None) -> Iterator[None]:
             raise
         roles = [role for role in _ROLES if any(role in (*of.absent, *of.guessed) for of in tables)]
         guesses = {role: _both(role, of_run, of_labels) for role in roles}
-        raise ColumnsError("; ".join(map(str, tables))).with_guesses(guesses) from None
+        told = list(map(str, tables))
+        if of_labels is not None and of_labels.absent == ["label"]:
+            told.append(f"if each row of {of_labels.name} is a relevant item, give {argument('label', EACH_ROW)}")
+        raise ColumnsError("; ".join(told)).with_guesses(guesses) from None
 
 
 def _both(role: str, of_run: _Table | None, of_labels: _Table | None) -> str:
@@ -122,7 +126,7 @@ def _number_column(role: str, columns: Mapping[str, Sequence[object]]) -> str | 
     >>> _number_column("score", columns), _number_column("label", columns)
     ('out', 'stars')
     """
-    numbers = {name: of for name, cells in columns.items() if (of := _numbers(cells))}
+    numbers = {name: of for name, cells in columns.items() if (of := _numbers(cells)) and not are_times(of)}
     small = [name for name, of in numbers.items() if _are_whole(of) and max(map(abs, of)) <= _HIGHEST_GRADE]
     large = [name for name in numbers if name not in small]
     ranks = [name for name in numbers if name in RANK_NAMES]

@@ -11,34 +11,9 @@ import numpy as np
 
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, paired_t, t_test, weighted_t
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, VarianceParts, paired_t, t_test, weighted_t
 
 _LEAST_DF = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class VarianceParts:
-    """Where the variance of a difference of two arms' means comes from.
-
-    ``groups``, ``runs_baseline``, ``runs_candidate``: its parts, each >= 0; they add up to the square of the standard
-    error. ``runs_by_groups``: the part of ``groups`` that comes from runs that help some groups and hurt others; more
-    runs reduce it as well. ``df``: the degrees of freedom. ``half_width``: that of the 95% interval.
-    ``with_twice_the_runs`` and ``with_twice_the_groups``: about the half-width with twice as many runs, or groups.
-    """
-
-    groups: float
-    runs_baseline: float
-    runs_candidate: float
-    runs_by_groups: float
-    df: float
-    half_width: float
-    with_twice_the_runs: float
-    with_twice_the_groups: float
-
-    @property
-    def runs(self) -> float:
-        """The part of both arms' runs."""
-        return self.runs_baseline + self.runs_candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +72,7 @@ def with_runs(test: TTest, runs: RunVariance, *, level: float = 0.95) -> TTest:
     return t_test(test.n, test.mean, test.sd, math.sqrt(variance), df, level=level)
 
 
-def crossed_t(
-    baseline: Floats, candidate: Floats, weights: Floats | None = None, *, level: float = 0.95
-) -> tuple[TTest, VarianceParts | None]:
+def crossed_t(baseline: Floats, candidate: Floats, weights: Floats | None = None, *, level: float = 0.95) -> TTest:
     """Return the t-test of the difference of two arms' means, which covers both other groups and other trainings.
 
     The variance is s^2 / n over the groups' differences of arm means, plus for each arm max(0, V - E) / k: V the
@@ -110,13 +83,13 @@ def crossed_t(
 
     Parameters: ``baseline``, ``candidate``: float64, shapes (k_a, n) and (k_b, n), finite, one row per run, the same
     groups in the same order. ``weights``: of the groups, float64, shape (n,), finite, > 0. ``level``: of the interval.
-    Returns: the test, its ``n`` and ``sd`` over groups, and the parts, None where nothing can be inferred. Raises:
+    Returns: the test, its ``n`` and ``sd`` over groups; without ``parts`` where nothing can be inferred. Raises:
     ValueError for any other number or shape. Source: Satterthwaite, Biometrics Bulletin 2, 1946; the error rates of
     other degrees of freedom are in docs/verdicts.md.
 
     >>> one = np.array([[0.5, 0.25, 0.75, 0.5], [0.5, 0.375, 0.75, 0.5]])
-    >>> test, parts = crossed_t(one, one + np.array([[0.25], [0.125]]))
-    >>> round(test.mean, 4), round(test.df, 2), round(parts.runs / test.standard_error ** 2, 2)
+    >>> test = crossed_t(one, one + np.array([[0.25], [0.125]]))
+    >>> round(test.mean, 4), round(test.df, 2), round(test.parts.runs / test.standard_error ** 2, 2)
     (0.1875, 1.0, 1.0)
     """
     if baseline.ndim != 2 or candidate.ndim != 2 or baseline.shape[1] != candidate.shape[1] or not baseline.size:
@@ -124,16 +97,16 @@ def crossed_t(
     delta = candidate.mean(axis=0) - baseline.mean(axis=0)
     plain = paired_t(delta) if weights is None else weighted_t(delta, weights)
     if plain.mean is None or plain.sd is None or plain.standard_error is None:
-        return plain, None
+        return plain
     arms = RunVariance.of(baseline, weights), RunVariance.of(candidate, weights)
     groups, n = plain.standard_error**2, plain.n
     variance = groups + sum(arm.part for arm in arms)
     if not variance:
-        return plain, None
+        return plain
     df = _df(variance, [(groups, n - 1), *((arm.means / arm.n_runs, arm.n_runs - 1) for arm in arms)])
     by_groups = min(groups, sum(arm.residual / arm.n_runs for arm in arms))  # an estimate may exceed the whole
     test = t_test(n, plain.mean, plain.sd, math.sqrt(variance), df, level=level)
-    return test, VarianceParts(
+    parts = VarianceParts(
         groups,
         arms[0].part,
         arms[1].part,
@@ -143,6 +116,7 @@ def crossed_t(
         _with_twice_the_runs(groups - by_groups / 2, n, arms, level),
         _half_width(*variance_of_more(groups, n, [(arm.n_runs, arm) for arm in arms], 2), level),
     )
+    return replace(test, parts=parts)
 
 
 def _df(variance: float, squares: list[tuple[float, float]]) -> float:

@@ -24,13 +24,39 @@ _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of su
 
 
 @dataclass(frozen=True, slots=True)
+class VarianceParts:
+    """Where the variance of a difference of two arms' means comes from.
+
+    ``groups``, ``runs_baseline``, ``runs_candidate``: its parts, each >= 0; they add up to the square of the standard
+    error. ``runs_by_groups``: the part of ``groups`` that comes from runs that help some groups and hurt others; more
+    runs reduce it as well. ``df``: the degrees of freedom. ``half_width``: that of the 95% interval.
+    ``with_twice_the_runs`` and ``with_twice_the_groups``: about the half-width with twice as many runs, or groups.
+    """
+
+    groups: float
+    runs_baseline: float
+    runs_candidate: float
+    runs_by_groups: float
+    df: float
+    half_width: float
+    with_twice_the_runs: float
+    with_twice_the_groups: float
+
+    @property
+    def runs(self) -> float:
+        """The part of both arms' runs."""
+        return self.runs_baseline + self.runs_candidate
+
+
+@dataclass(frozen=True, slots=True)
 class TTest:
     """The result of the t-test of a mean difference.
 
     ``n``: the differences that count. ``mean``: None where n is 0. ``sd``: their standard deviation, None where n <
     2. ``t``, ``p_value`` (two-sided, never 0) and ``ci`` (low, high) are None where nothing can be inferred: with n <
     2, and if all differences are equal. ``standard_error``: of the mean, None where ``sd`` is; ``df``: its degrees of
-    freedom, 0 where it is None. ``allowance``: how much further away each bound is (``drawn_queries``).
+    freedom, 0 where it is None. ``allowance``: how much further away each bound is (``drawn_queries``). ``parts``: the
+    sources of the variance of repeated runs (``crossed_t``), None for single ones.
     """
 
     n: int
@@ -42,6 +68,7 @@ class TTest:
     standard_error: float | None = None
     df: float = 0.0
     allowance: float = 0.0
+    parts: VarianceParts | None = None
 
     @property
     def effect_size(self) -> float | None:

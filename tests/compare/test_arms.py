@@ -59,7 +59,8 @@ OLD, NEW = ("old-0", "old-1", "old-2"), ("new-0", "new-1", "new-2")
 def test_two_arms(ltr: nt.Tracker) -> None:
     result = ltr.compare("tag:recipe=old", "tag:recipe=new", by="device")
     found = result.to_dict()
-    test, parts = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    test = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    parts = test.parts
     assert parts is not None
     assert found["baseline"] == {
         "name": "tag:recipe=old",
@@ -74,7 +75,7 @@ def test_two_arms(ltr: nt.Tracker) -> None:
     assert metric["variance"]["df"] == pytest.approx(test.df)
     assert found["metrics"][0]["tie_bounds"] is not None
     tv = next(row for row in found["slices"] if row["value"] == "tv")
-    of_tv, _ = crossed_t(values(ltr, *OLD)[:, ::2], values(ltr, *NEW)[:, ::2])
+    of_tv = crossed_t(values(ltr, *OLD)[:, ::2], values(ltr, *NEW)[:, ::2])
     assert (tv["delta"], tv["p_value"]) == pytest.approx((of_tv.mean, of_tv.p_value))
     assert "moves" not in found["worst"][0]
     text = result.to_text(verbose=True)
@@ -86,7 +87,7 @@ def test_two_arms(ltr: nt.Tracker) -> None:
 
 def test_an_arm_against_a_run(ltr: nt.Tracker) -> None:
     found = ltr.compare("rules", "tag:recipe=old", "tag:recipe=new")
-    test, _ = crossed_t(values(ltr, "rules"), values(ltr, *NEW))
+    test = crossed_t(values(ltr, "rules"), values(ltr, *NEW))
     assert found.comparisons[1].metrics[0].p_value == pytest.approx(test.p_value)
     assert found.comparisons[0].baseline.run_id == 7
     assert (
@@ -185,7 +186,7 @@ def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Pa
     for name in (*NEW, "old-2"):
         ltr.tag_run(name, {"latency_ms": "15"})
     found = ltr.gate("tag:recipe=new", **asked, limits={"latency_ms": "+1%"})
-    test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    test = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
     decision = found.gated.decision
     assert decision.delta == pytest.approx(test.mean)
     assert decision.told.t_lower == pytest.approx(t_lower_bound(test, level=0.95))
@@ -472,7 +473,7 @@ def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
     assert {run.name for run in board.runs} == {"tag:recipe=old", "tag:recipe=new", "rules"}
     (metric,) = board.metrics
     pair = next(one for one in metric.pairs if {one.candidate, one.baseline} == {"tag:recipe=old", "tag:recipe=new"})
-    test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    test = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
     assert abs(pair.delta) == pytest.approx(abs(test.mean or 0.0))
     assert pair.p_value == pytest.approx(test.p_value)
     assert pair.ci is not None

@@ -88,3 +88,25 @@ def test_what_a_guess_would_not_mend_is_told_as_before(here: Path, run: str, lab
 def test_other_errors_pass(here: Path) -> None:
     with pytest.raises(OSError, match="x"), all_columns(Given(os.fspath(here / "none.csv"), Columns()), None):
         raise OSError("x")
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (
+            "timestamp\nu,a,1700000000\n",
+            "name the label column with label=; if each row is a relevant item, give label='=1'",
+        ),
+        (
+            "play_count\nu,a,7\n",
+            "if each row of labels.csv is a relevant item, give label='=1'; if these guesses are right, give "
+            "label='play_count'",
+        ),
+    ],
+)
+def test_rows_without_a_grade_may_each_be_a_relevant_item_and_a_time_is_no_grade(
+    here: Path, number: str, advice: str
+) -> None:
+    (here / "run.csv").write_text("user_id,item_id,score\nu,a,1\n")
+    (here / "labels.csv").write_text(f"user_id,item_id,{number}")
+    assert refusal_of(ColumnsError, nt.evaluate, "run.csv", labels="labels.csv").endswith(f" {advice}")

@@ -235,10 +235,8 @@ def decided(facts: Facts, rules: Rules) -> CheckDecision:
         Spread.of(delta.tolist(), is_count=is_count)
         or typical("hit" if is_count else KIND_OF.get(first.measure, "R"))["usual"]
     )
-    no_answer, changed = (
-        _no_answer(facts.without_answer, now, None if baseline is None else then),
-        _changed(both, now, then, graded, first),
-    )
+    no_answer = _no_answer(facts.without_answer, now, None if baseline is None else then)
+    changed = _changed(both, now, then, graded, first)
     golden, vanished, edited = GoldenChanges(), None, tuple[str, ...]()
     if baseline is not None:
         golden = _golden_changes(baseline, digests, names[0])
@@ -378,20 +376,18 @@ def _vanishing(
     gone, rewritten = Vanished.between(before, after), Vanished.between(after, before)
     is_rewritten = not _is_renamed(gone) and _is_renamed(rewritten)
     of = rewritten if is_rewritten else gone
+    if not of.n:
+        return None
     is_renamed, is_part_missing = _is_renamed(of), of.are_many and of.replaced < 1 - REPLACED
     pairs = ((old, get_close_matches(old, new, 1, 0)) for old, new in zip(of.ids, of.new, strict=True))
-    return (
-        None
-        if not of.n
-        else Vanishing(
-            of.n,
-            of.n_labelled,
-            is_renamed and not rules.ids_are_stable,
-            round(of.replaced * of.n),
-            next(((old, near[0]) for old, near in pairs if near), None),
-            is_rewritten,
-            is_part_missing and not is_renamed,
-        )
+    return Vanishing(
+        of.n,
+        of.n_labelled,
+        is_renamed and not rules.ids_are_stable,
+        round(of.replaced * of.n),
+        next(((old, near[0]) for old, near in pairs if near), None),
+        is_rewritten,
+        is_part_missing and not is_renamed,
     )
 
 

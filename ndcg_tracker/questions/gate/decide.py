@@ -197,8 +197,8 @@ class Decision:
     of differences. ``parts``: what must hold as well. ``ways``: what would decide. ``why``: why t bounds were not
     trusted alone. ``barred``: why nothing is decided. ``is_identical``: whether all lists are the same. ``unjudged``:
     what unjudged items leave open; ``others``: the decisions with them worth nothing ("zero"), and at both ends of what
-    they may be worth ("low", "high"). ``drawn``: what drawn answers say, and which decision by them it is, 0 where they
-    do not decide or a budget gives the level. Each is None or empty if there is none.
+    they may be worth ("low", "high"). ``check``: what drawn answers say; ``drawn_look``: which decision by them it is,
+    0 where they do not decide or a budget gives the level. Each is None or empty if there is none.
     """
 
     rules: Rules
@@ -214,7 +214,8 @@ class Decision:
     is_identical: bool = False
     unjudged: Unjudged | None = None
     others: Mapping[str, Decision] = field(default_factory=dict)
-    drawn: tuple[DrawnCheck, int] | None = None
+    check: DrawnCheck | None = None
+    drawn_look: int = 0
 
     @property
     def decision(self) -> Word:
@@ -283,16 +284,6 @@ class Decision:
         return None if self.levels is None else self.levels.failing
 
     @property
-    def check(self) -> DrawnCheck | None:
-        """What drawn answers say."""
-        return None if self.drawn is None else self.drawn[0]
-
-    @property
-    def drawn_look(self) -> int:
-        """Which decision by drawn answers it is, 0 where they do not decide or a budget gives the level."""
-        return 0 if self.drawn is None else self.drawn[1]
-
-    @property
     def is_small_drop(self) -> bool:
         """Whether it is a PASS whose upper bound is below 0."""
         upper = None if self.bounds is None else self.bounds.upper
@@ -339,10 +330,16 @@ class Decision:
             return "pass" if mean + by >= -margin - ROUNDING else "fail"
         if found.lower is None and found.upper is None and not mean:  # identical, without a known bound
             return "inconclusive" if by < -margin else self.decision
-        if found.lower is not None and found.lower + by > -margin:
-            return "pass"
-        is_below = found.upper is not None and found.upper + by < 0 and mean + by < found.fail_below
-        return "fail" if is_below else "inconclusive"
+        lower, upper = (None if bound is None else bound + by for bound in (found.lower, found.upper))
+        return _word(mean + by, replace(found, lower=lower, upper=upper), margin)
+
+
+def _word(mean: float, found: Bounds, margin: float) -> Word:
+    """Return what a mean gain with its bounds decides."""
+    if found.lower is not None and found.lower > -margin:
+        return "pass"
+    is_below = found.upper is not None and found.upper < 0 and mean < found.fail_below
+    return "fail" if is_below else "inconclusive"
 
 
 def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decision:
@@ -379,20 +376,18 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     information, pass_alpha = sample.information(), 1 - levels.passing
     fail_below = 0.0 if sample.training is None else -margin
     found = replace(bounds(sample, levels, information), fail_below=fail_below)
-    passes = found.lower is not None and found.lower > -margin
-    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
-    would_fail = not passes and found.t_upper is not None and found.t_upper < 0
-    why = low_note(information, pass_alpha, "passed" if passes else "pass")
-    if why is None and would_fail and not fails:
+    word = _word(test.mean, found, margin)
+    why = low_note(information, pass_alpha, "passed" if word == "pass" else "pass")
+    if why is None and word == "inconclusive" and found.t_upper is not None and found.t_upper < 0:
         why = low_note(information, levels.failing, "fail")
-    ways = Ways() if passes or fails else _needed(sample, test, margin, fail_below, levels)
+    ways = _needed(sample, test, margin, fail_below, levels) if word == "inconclusive" else Ways()
     return Decision(
         rules=rules,
         t=test,
-        whole="pass" if passes else "fail" if fails else "inconclusive",
+        whole=word,
         bounds=found,
         levels=Levels(1 - pass_alpha, levels.failing),
-        ways=replace(ways, margin=None if passes or found.lower is None else -found.lower),
+        ways=replace(ways, margin=None if word == "pass" or found.lower is None else -found.lower),
         why=why if sample.is_t_valid else Note("equal_values"),
     )
 
@@ -583,8 +578,8 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
     parts = [_part_between(part, at_high[_key(part)], zero) for part in low.parts if isinstance(part, Part)]
     parts.sort(key=lambda part: at_zero[_key(part)] if part.kind != "harm" else len(at_zero))
     above, below = high.bounds or Bounds(), low.bounds or Bounds()
-    found = Decision(
-        rules=zero.rules,
+    found = replace(
+        zero,
         t=replace(low.t, mean=zero.t.mean),
         whole="pass" if low.whole == "pass" else "fail" if high.whole == "fail" else "inconclusive",
         bounds=replace(
@@ -599,7 +594,6 @@ def between(zero: Decision, low: Decision, high: Decision) -> Decision:
         why=zero.why or low.why or high.why,
         is_identical=low.is_identical and high.is_identical,
         others={"zero": zero, "low": low, "high": high},
-        drawn=zero.drawn,
     )
     ways = [end.ways for end, word in ((low, "pass"), (high, "fail")) if end.ways.word == word]
     is_undecided = found.decision == "inconclusive" and bool(ways)

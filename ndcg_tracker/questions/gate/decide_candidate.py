@@ -109,10 +109,9 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     undecided = Decision(rules=rules, t=TTest(results.sample.n, metric.gain, None))
     if look is not None and not look.level:
         return replace(undecided, barred=Note("budget_spent"))
-    drawn = None if check is None else (check, number)
     if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
         why = Note("looks_spent", {"n": len(LEVELS_OF_LOOKS)}) if check.decides else None
-        return replace(undecided, drawn=drawn, barred=why)
+        return replace(undecided, check=check, drawn_look=number, barred=why)
     learned = facts.basis.learned
 
     def gains_of(sample: AnySample) -> AnySample:
@@ -120,7 +119,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
         return gains if learned is None or isinstance(gains, Strata) else replace(gains, training=learned.run_variance)
 
     gains = gains_of(results.sample)
-    found = replace(_of_parts(question, facts, gains, rules), drawn=drawn)
+    found = replace(_of_parts(question, facts, gains, rules), check=check, drawn_look=number)
     if results.unreached is not None and not found.is_identical:
         return replace(undecided, barred=results.unreached)
     if facts.basis.judge_alone and not question.trust_judge and not found.is_identical:
@@ -142,7 +141,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules:
     """Return the decision on all groups, the requested slices and the groups that lose most."""
     results, levels = facts.results, _levels(question, facts)
     if rules.scope == "set" and isinstance(gains, Sample):
-        sign = -1.0 if facts.is_lower_better else 1.0
+        sign = -1.0 if facts.basis.runs.metric.direction == "lower" else 1.0
         return decide_set(gains, rules, None if results.means is None else sign * (results.means[1] - results.means[0]))
     if results.no_inference is not None:
         raise InputError(

@@ -304,7 +304,7 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
 
     Raises: InputError if they are too few, or may not be repeats.
     """
-    doubt = None
+    needs, doubt = f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system", None
     aa = f"{ARM}{AA_TAG}={baseline.tags[AA_TAG]}" if AA_TAG in baseline.tags else None
     references = question.repeats or (() if aa is None else (aa,))
     if references:
@@ -317,12 +317,8 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
         every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
         runs = family_of(baseline, every, measures)
         if not runs:
-            raise InputError(
-                f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
-                f"baseline {baseline.name!r} has no tag {AA_TAG}",
-                advice=f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}",
-                joint=": ",
-            )
+            advice = f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}"
+            raise InputError(f"{needs}, and baseline {baseline.name!r} has no tag {AA_TAG}", advice=advice, joint=": ")
         against = unlike(baseline, candidate, measures)
         if against is not None and all(one.is_open for one in against):
             told = f"; only {_difference(against[0])}" if against else ""
@@ -338,10 +334,7 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
     if len(runs) >= FEWEST_REPEATS:
         return runs
     names = f" ({', '.join(run.name for run in runs)})" if runs else ""
-    few = (
-        f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
-        f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}"
-    )
+    few = f"{needs}, and there {'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}"
     if doubt is None:
         raise InputError(few, advice=HOW_TO_REPEAT)
     raise InputError(

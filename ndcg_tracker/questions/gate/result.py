@@ -104,11 +104,6 @@ class GateFacts:
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
 
-    @property
-    def is_lower_better(self) -> bool:
-        """Whether lower values of the metric are better."""
-        return self.basis.runs.metric.direction == "lower"
-
 
 @dataclass(frozen=True, slots=True)
 class Drift:

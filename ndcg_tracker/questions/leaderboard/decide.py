@@ -172,7 +172,7 @@ def metric_board(
     intervals = []
     for place, row in enumerate(values):
         if repeats and len(repeats[place]) > 1:
-            found, _ = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)
+            found = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)
         else:
             found = paired_t(row) if weights is None else weighted_t(row, weights)
         intervals.append(limited(found.ci, metric.limits))

@@ -88,6 +88,11 @@ class _Ranked:
         """Whether an arm has several runs."""
         return len(self.runs) > len(self.arms)
 
+    def tell(self, notes: Sequence[Note]) -> None:
+        """Add notes of kinds that are not told yet."""
+        told = {note.kind for note in self.notes}
+        self.notes.extend(note for note in notes if note.kind not in told)
+
     def of(self, places: Sequence[int]) -> _Ranked:
         """Return the same for some of the arms, in their order."""
         return replace(self, arms=[self.arms[place] for place in places])
@@ -141,9 +146,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             if question.by is not None and not at:
                 slices += _slices(tx, question, metric, each[0], results[0])
     for place, on in enumerate(each):
-        notes += [replace(note, dataset=on.dataset) if is_suite else note for note in on.notes]
         more = _judged_notes(question, on, slices[place] if is_suite else boards[0])
-        notes += [replace(note, dataset=on.dataset) if is_suite else note for note in more]
+        notes += [replace(note, dataset=on.dataset) if is_suite else note for note in (*on.notes, *more)]
     judges = {on.label_set.judge for on in each}
     return Leaderboard(
         each[0].dataset if question.suite is None else DatasetName.over(question.suite, (on.dataset for on in each)),
@@ -265,9 +269,7 @@ def _results(tx: ReadTransaction, question: LeaderboardQuestion, on: _Ranked, at
             f"no labelled group of {on.dataset!r} is in all runs",
             advice="are their group ids written as in the labels?",
         )
-    told = {note.kind for note in on.notes}
-    more = notes_on_groups(question, on.dataset, runs, evaluations, metric, (ids.size, int(in_none.sum())))
-    on.notes.extend(note for note in more if note.kind not in told)
+    on.tell(notes_on_groups(question, on.dataset, runs, evaluations, metric, (ids.size, int(in_none.sum()))))
     ids, values = ids[~is_lacked], values[:, ~is_lacked]
     weights = _weights(tx, runs[0].dataset_id, metric, ids)
     refuse("leaderboard", {"test": question.test, "weights": weights is not None})
@@ -282,8 +284,7 @@ def _judged_board(
     board = _board(question, metric, on, results)
     if question.check_with is not None:
         board, few = _checked(tx, question, board, on.arms, metric, on.label_set)
-        told = {note.kind for note in on.notes}
-        on.notes.extend(note for note in few if note.kind not in told)
+        on.tell(few)
     if not metric.is_external:
         shares = judged_under(tx, on.label_set, metric.cutoff)
         board = board.with_judged(metric.cutoff, [_mean_share(arm, shares) for arm in on.arms])

@@ -56,17 +56,13 @@ def _letters(line: _Line) -> str | None:
     return better_than(line.standing, line.signs) or None
 
 
-def _beaten(line: _Line) -> list[str]:
-    return [line.names[place] for place in line.standing.better_than]
-
-
 _STANDING = (
     Column("verdict", BLANK, "verdict", of=lambda line: _verdict(line.standing)),
     *unseen("rank=standing.rank rank_low=standing.rank_low rank_high=standing.rank_high"),
     Column("", "ranks", "count", _RANKS, of=lambda line: ranks(line.standing)),
     *unseen("is_tied_with_best=standing.is_tied_with_best"),
     Column("n_better_than", of=lambda line: len(line.standing.better_than)),
-    Column("better_than", of=_beaten),
+    Column("better_than", of=lambda line: [line.names[place] for place in line.standing.better_than]),
 )
 BETTER_THAN = Column("", "better than", "text", _BETTER_THAN, of=_letters, is_spare=True, is_superscript=True)
 _RUN = (

@@ -105,7 +105,7 @@ def test_answers_decide_in_the_place_of_the_range(tracker: nt.Tracker) -> None:
     assert gated.decision.lower == pytest.approx(expected.lower(0.04))
     assert gated.decision.drawn_look == 1
     by_range = tracker.gate("B", baseline="A", margin=0.02, max_harm=".3:50%", **call).gated
-    assert (by_range.decision.drawn, by_range.decision.drawn_look) == (None, 0)
+    assert (by_range.decision.check, by_range.decision.drawn_look) == (None, 0)
 
 
 @pytest.mark.parametrize(
