@@ -277,8 +277,7 @@ def sql(
     import sys
 
     text = sys.stdin.read() if query == "-" else query
-    with options.tracker() as tracker:
-        result = asked.of(tracker.query, query=text)
+    result = asked.answered(Tracker.query, query=text)
     if "explain" in asked.named and format == "text":  # complete lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return

@@ -69,8 +69,7 @@ def evaluate(
                     evaluation = evaluated(reading, path, labels, metrics, judge) if here else of_spark(path)
             except NoLabelsError:
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
-            for note in evaluation.notes:
-                options.say(f"note: {run_name}: {note}")
+            options.say_notes(evaluation.notes, run_name)
             evaluations.append((run_name, evaluation))
         write_metrics(_metrics_json(evaluations[0][1]))
     if by is not None and groups is not None:

@@ -57,8 +57,7 @@ def import_runs(
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
         result = tracker.import_runs(folder, dataset=dataset, progress=progress)
-    for note in result.notes:
-        options.say(f"note: {note}")
+    options.say_notes(result.notes)
     options.show_fields(format, ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"], result.runs)
     n, n_unknown = counted(result.n_evaluations, "evaluation"), result.n_not_verifiable
     unknown = f"; not verifiable: {n_unknown:,} of {n}" if n_unknown else ""

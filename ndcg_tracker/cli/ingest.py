@@ -69,8 +69,7 @@ def ingest(
     stored: list[IngestResult] = []
     try:
         for result in _stored(files, asked, jobs):
-            for note in result.notes:
-                options.say(f"note: {result.run}: {note}")
+            options.say_notes(result.notes, result.run)
             stored.append(result)
     finally:  # runs that were stored before an error stay stored and are reported
         if stored:

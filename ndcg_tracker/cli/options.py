@@ -317,6 +317,12 @@ def _on_terminal(text: str) -> list[str]:
     return [*lines, f"{' ' * len(start)}ndcg-track {command}"] if colon else lines
 
 
+def say_notes(notes: Iterable[str], of: str = "") -> None:
+    """Print notes to standard error; ``of``: the run that they are about."""
+    for note in notes:
+        say(f"note: {of}: {note}" if of else f"note: {note}")
+
+
 def confirm_deletion(what: str, *, yes: bool) -> None:
     """Ask the person at the terminal, unless ``yes``; InputError without a terminal and for any other answer."""
     if not yes and sys.stdin.isatty():

@@ -42,6 +42,11 @@ class Asked:
         """Call a function with the given arguments; ``further`` arguments override them."""
         return function(*self.positional, **{**self.named, **further})
 
+    def answered(self, function: Callable[..., Answer], **further: object) -> Answer:
+        """Return what a function answers about the requested database (see ``of``)."""
+        with options.tracker() as tracker:
+            return self.of(partial(function, tracker), **further)
+
     def part(self, function: Callable[..., Any]) -> dict[str, Any]:
         """Return the given named arguments that a function takes."""
         taken = inspect.signature(function).parameters

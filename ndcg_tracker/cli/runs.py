@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ndcg_tracker.api import storing
@@ -32,12 +31,10 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
     """
     from ndcg_tracker.questions.show.say import listed_as
 
-    with options.tracker() as tracker:
-        listed = asked.of(partial(ask_runs, tracker))
+    listed = asked.answered(ask_runs)
     is_by_time = asked.named.get("sort", "time") == "time"
     options.show(listed_as(format, listed, **options.list_screen(by_time=is_by_time)))
-    for note in listed.notes:
-        options.say(f"note: {note}")
+    options.say_notes(listed.notes)
 
 
 @app.command("rename")
@@ -90,8 +87,7 @@ def prune_runs(asked: Asked, format: options.Output = "text") -> None:
     """
     from ndcg_tracker.render.report import read_by_people
 
-    with options.tracker() as tracker:
-        pruned = asked.of(tracker.prune)
+    pruned = asked.answered(Tracker.prune)
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in pruned.runs]
     if rows or format == "json":
@@ -206,8 +202,7 @@ def rescore(
     """
     from ndcg_tracker.render.formats import metrics_as
 
-    with options.tracker() as tracker:
-        rescored = asked.of(partial(tracker.rescore, runs or ()))
+    rescored = asked.answered(storing.rescore, references=runs or ())
     rows = [
         ((run.run, run.run_id, run.dataset, run.label_set_version), new, run.judge)
         for run in rescored
@@ -240,8 +235,7 @@ def split_dataset(asked: Asked) -> None:
 
     Example: ndcg-track datasets split shop --seal .5 --metric ndcg@10 --margin .01
     """
-    with options.tracker() as tracker:
-        done = asked.of(tracker.split_dataset)
+    done = asked.answered(Tracker.split_dataset)
     what = "done already" if done.done_before else "split" if done.dataset else "moved"
     rest = f", {done.n_open:,} in {done.dataset!r}" if done.dataset else f" with {counted(done.n_runs, 'run')}"
     parts = f"{counted(done.n_sealed, 'group')} in {done.sealed!r}{rest}"
@@ -264,8 +258,7 @@ def set_groups(asked: Asked) -> None:
 
     Example: ndcg-track groups set groups.csv --attribute product
     """
-    with options.tracker() as tracker:
-        options.say(_groups_told(asked.of(tracker.set_groups)))
+    options.say(_groups_told(asked.answered(storing.set_groups)))
 
 
 @groups.command("list")
@@ -318,8 +311,7 @@ def add_texts(asked: Asked) -> None:
 
     Example: ndcg-track texts add products.csv --title name --url link
     """
-    with options.tracker() as tracker:
-        options.say(_texts_told(asked.of(tracker.add_texts)))
+    options.say(_texts_told(asked.answered(storing.add_texts)))
 
 
 @texts.command("list")

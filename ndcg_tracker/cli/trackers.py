@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from functools import partial
 
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.ingest import stored_runs
@@ -23,10 +22,8 @@ def push_mlflow(asked: Asked, format: options.Output = "text") -> None:
 
     Example: ndcg-track push mlflow dense --experiment ranking
     """
-    with options.tracker() as tracker:
-        pushed = asked.of(partial(mlflow.push, tracker))
-    for note in pushed.notes:
-        options.say(f"note: {pushed.run}: {note}")
+    pushed = asked.answered(mlflow.push)
+    options.say_notes(pushed.notes, pushed.run)
     names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
     options.show_fields(format, names, [pushed])
 
@@ -41,10 +38,8 @@ def push_wandb(asked: Asked, format: options.Output = "text") -> None:
 
     Example: ndcg-track push wandb dense --project ranking
     """
-    with options.tracker() as tracker:
-        pushed = asked.of(partial(wandb.push, tracker))
-    for note in pushed.notes:
-        options.say(f"note: {pushed.run}: {note}")
+    pushed = asked.answered(wandb.push)
+    options.say_notes(pushed.notes, pushed.run)
     if pushed.outcome == "written":
         options.say(f"send it with: wandb sync {shlex.quote(pushed.where)}")
     names = ["run", "dataset", "outcome", "wandb_run_id", "project", "n_metrics", "where"]
@@ -68,9 +63,7 @@ def pull_mlflow(asked: Asked, format: options.Output = "text") -> None:
 
     Example: ndcg-track pull mlflow 0a1b2c --name dense
     """
-    with options.tracker() as tracker:
-        pulled = asked.of(partial(mlflow.pull, tracker))
+    pulled = asked.answered(mlflow.pull)
     for pulled_run in pulled:
-        for note in pulled_run.notes:
-            options.say(f"note: {pulled_run.result.run}: {note}")
+        options.say_notes(pulled_run.notes, pulled_run.result.run)
     options.show(stored_runs([pulled_run.result for pulled_run in pulled], format))

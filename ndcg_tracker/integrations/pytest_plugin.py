@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,6 +72,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         )
 
 
+@dataclass
 class NdcgGate:
     """Runs the gate on stored runs from within a test.
 
@@ -80,13 +81,10 @@ class NdcgGate:
     check that fails, None to write none.
     """
 
-    def __init__(
-        self, database: str | None, properties: Properties, *, record: bool = False, page: Path | None = None
-    ) -> None:
-        self._database = database
-        self._properties = properties
-        self._record = record
-        self._page = page
+    database: str | None
+    properties: Properties
+    record: bool = False
+    page: Path | None = None
 
     def check(
         self,
@@ -116,14 +114,14 @@ class NdcgGate:
 
         asked = {"candidate": candidate, "baseline": baseline, "margin": margin, **options}
         asked |= {} if metric is None else {"metric": metric}
-        recorded = (self._record if record is None else record) and not options.get("dry_run", False)
+        recorded = (self.record if record is None else record) and not options.get("dry_run", False)
         summary, refused = summary_path(), ""
         try:
             with ExitStack() as files:
                 append_summary = None if summary is None else files.enter_context(appended_summary(summary))
-                with Tracker(self._database) as tracker:
+                with Tracker(self.database) as tracker:
                     result = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
-                    page = None if result.is_accepted else self._page
+                    page = None if result.is_accepted else self.page
                     if page is not None:
                         page.parent.mkdir(parents=True, exist_ok=True)  # pytest creates it only at the end
                         tracker.gate_report(result, output=str(page)).save(page)
@@ -135,7 +133,7 @@ class NdcgGate:
             pytest.fail(refused, pytrace=False)
         shown = {} if page is None else {"report": str(page)}
         for name, value in {**_properties(result), "recorded": str(recorded), **shown}.items():
-            self._properties.append((f"ndcg_tracker.{name}", value))
+            self.properties.append((f"ndcg_tracker.{name}", value))
         if not result.is_accepted:
             if result.decision == "fail" or on_inconclusive == "fail":
                 pytest.fail(str(result), pytrace=False)

@@ -12,6 +12,7 @@ from functools import partial
 from uuid import UUID
 
 from ndcg_tracker.render.terminal import LOG_COMMAND
+from ndcg_tracker.words.texts import distinct
 
 # json escapes C0 only; these reach a terminal as commands, or do not encode as UTF-8, and occur inside strings alone
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
@@ -86,17 +87,9 @@ def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
     """
     from ndcg_tracker.metrics.language.dialects import familiar_name  # slow to import, and tables do not need it
 
-    document: dict[str, float] = {}
-    for text, mean in means:
-        if mean is None:
-            continue
-        name = metric_key(familiar_name(text))
-        number, key = 1, name
-        while key in document:
-            number += 1
-            key = f"{name}_{number}"
-        document[key] = mean
-    return json_text(document)
+    defined = {text: mean for text, mean in means if mean is not None}
+    names = distinct(metric_key(familiar_name(text)) for text in defined)
+    return json_text(dict(zip(names, defined.values(), strict=True)))
 
 
 def metric_key(text: str) -> str:

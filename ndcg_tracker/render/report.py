@@ -16,7 +16,19 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import UNDEFINED, Text, between, interval, p_short, p_text, percent, points, unit, units
+from ndcg_tracker.words.texts import (
+    UNDEFINED,
+    Text,
+    between,
+    distinct,
+    interval,
+    p_short,
+    p_text,
+    percent,
+    points,
+    unit,
+    units,
+)
 from ndcg_tracker.words.verdicts import NO_MARK, Mark, mark_of, marks_legend
 
 Format = Literal["text", "json", "markdown", "csv"]
@@ -277,10 +289,10 @@ class Table:
         The signs of footnotes are a last column.
         """
         heads, rows = list[Column](), list(zip(*map(self._cells, self.places_shown), strict=True))
-        words, distinct = {"group": unit(), "groups": units()}, self.distinct_names
+        words, names = {"group": unit(), "groups": units()}, self.distinct_names
         for place in self.places_shown:
             of = self.columns[place]
-            title = (distinct[place] or BLANK) if of.title is None else of.title
+            title = (names[place] or BLANK) if of.title is None else of.title
             right = self.is_right(place)
             heads.append(replace(of, title=words.get(title, title), marked_by=(), best=None, right=right))
         ids = [number for number, of in enumerate(heads) if of.kind == "id" and is_named(of)]
@@ -368,14 +380,7 @@ class Table:
     @property
     def distinct_names(self) -> list[str]:
         """The names of the columns, repeated ones with a number appended."""
-        distinct: list[str] = []
-        for column in self.columns:
-            number, name = 1, column.key
-            while name in distinct:
-                number += 1
-                name = f"{column.key}_{number}"
-            distinct.append(name)
-        return distinct
+        return distinct(column.key for column in self.columns)
 
 
 def is_named(column: Column) -> bool:

@@ -179,11 +179,8 @@ def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOver
     if sort == "name":
         return sorted(runs, key=lambda overview: overview.run.name)
     if sort in ("best", "worst"):
-        with_mean = [overview for overview in runs if overview.mean is not None]
-        without_mean = [overview for overview in runs if overview.mean is None]
-        return (
-            sorted(with_mean, key=lambda overview: sign * (overview.mean or 0.0), reverse=sort == "best") + without_mean
-        )
+        sign = -sign if sort == "best" else sign
+        return sorted(runs, key=lambda overview: (overview.mean is None, sign * (overview.mean or 0.0)))
     return list(runs) if sort == "oldest" else list(runs)[::-1]
 
 

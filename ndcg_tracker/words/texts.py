@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, count, groupby
 from operator import itemgetter
 from typing import Self
 
@@ -355,6 +355,19 @@ def in_a_row(words: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return names, repeated ones with a number appended.
+
+    >>> distinct(["run", "mean", "run"])
+    ['run', 'mean', 'run_2']
+    """
+    taken = list[str]()
+    for name in names:
+        numbered = chain([name], (f"{name}_{number}" for number in count(2)))
+        taken.append(next(one for one in numbered if one not in taken))
+    return taken
 
 
 def did_you_mean(text: str, names: Sequence[str], *, before: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,21 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
     from ndcg_tracker.runs.ingest import IngestResult
+
+
+def _are_texts(given: Any) -> bool:
+    texts = [given] if isinstance(given, str) else given
+    return isinstance(texts, list | tuple) and bool(texts) and all(isinstance(text, str) for text in texts)
+
+
+_VALID: Sequence[tuple[str, Callable[[Any], bool], str]] = (
+    ("group item weight dataset name metric_prefix", lambda given: isinstance(given, str), "a text"),
+    ("log_ranking replace", lambda given: isinstance(given, bool), "True or False"),
+    ("null_scores", ("error", "not_retrieved").__contains__, "'error' or 'not_retrieved'"),
+    ("tags", lambda given: isinstance(given, Mapping), "a dict of texts"),
+    ("metrics", _are_texts, "a list such as ['ndcg@10', 'AP']"),
+)
+"""The settings that are checked, and what they may be."""
 
 
 @dataclass(frozen=True)
@@ -80,39 +95,20 @@ class EvaluatorConfig:
                 advice="write evaluator_config={'group': 'qid'}",
             )
         settings = {key: value for key, value in given.items() if value is not None}
-        for key in ("group", "item", "weight", "dataset", "name", "metric_prefix"):
-            _check(settings, key, str, "a text")
-        for key in ("log_ranking", "replace"):
-            _check(settings, key, bool, "True or False")
-        if settings.get("null_scores", "error") not in ("error", "not_retrieved"):
-            raise InputError(
-                f"evaluator_config['null_scores'] is {settings['null_scores']!r}",
-                advice="give 'error' or 'not_retrieved'",
-            )
-        _check(settings, "tags", Mapping, "a dict of texts")
+        for names, is_valid, what in _VALID:
+            for key in names.split():
+                if key in settings and not is_valid(settings[key]):
+                    raise InputError(f"evaluator_config[{key!r}] is {settings[key]!r}", advice=f"give {what}")
         settings["tags"] = {str(key): str(value) for key, value in settings.get("tags", {}).items()}
-        settings["metrics"] = _metrics(settings.get("metrics", DEFAULT_METRIC))
+        settings["metrics"] = tuple(metric_texts(settings.get("metrics", DEFAULT_METRIC)))
+        for text in settings["metrics"]:
+            parse_metric(text)
         prefix = settings.get("metric_prefix", "")
         if prefix and (not is_key(prefix) or "/" in prefix):
             raise InputError(
                 f"metric_prefix {prefix!r} cannot begin a name in MLflow", advice="use a prefix such as 'test_'"
             )
         return cls(**settings)
-
-
-def _check(settings: Mapping[str, Any], key: str, kind: type, what: str) -> None:
-    if key in settings and not isinstance(settings[key], kind):
-        raise InputError(f"evaluator_config[{key!r}] is {settings[key]!r}", advice=f"give {what}")
-
-
-def _metrics(given: Any) -> tuple[str, ...]:
-    texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"evaluator_config['metrics'] is {given!r}", advice="give a list such as ['ndcg@10', 'AP']")
-    metrics = tuple(metric_texts(texts))
-    for text in metrics:
-        parse_metric(text)
-    return metrics
 
 
 def frame_of(

@@ -29,8 +29,7 @@ def diff(
     """
     from ndcg_tracker.questions.diff.say import diff_said
 
-    with options.tracker() as tracker:
-        result = asked.of(tracker.diff)
+    result = asked.answered(ask_diff)
     options.show_answer(diff_said(result.diff), format)
     if exit_code and result.diff.differs:
         raise typer.Exit(DIFFERENT)

@@ -29,6 +29,5 @@ def explain(
     from ndcg_tracker.questions.explain.say import explanation_said
 
     every = {"top": None} if all_items else {}
-    with options.tracker() as tracker:
-        explanation = asked.of(tracker.explain, **every).explanation
+    explanation = asked.answered(ask_explain, **every).explanation
     options.show_answer(explanation_said(explanation, None if all_items else asked.named.get("top", 10)), format)

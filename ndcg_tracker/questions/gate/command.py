@@ -137,8 +137,7 @@ def set_policy(asked: Asked) -> None:
     """
     from ndcg_tracker.questions.gate.gather_policy import rules_words
 
-    with options.tracker() as tracker:
-        policy = asked.of(tracker.set_policy, set_by=person())
+    policy = asked.answered(ask_policy, set_by=person())
     options.say(f"@{policy.alias} of dataset {policy.dataset!r} has the policy: {rules_words(policy.rules)}")
 
 

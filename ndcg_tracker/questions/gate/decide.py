@@ -330,10 +330,16 @@ class Decision:
             return "pass" if mean + by >= -margin - ROUNDING else "fail"
         if found.lower is None and found.upper is None and not mean:  # identical, without a known bound
             return "inconclusive" if by < -margin else self.decision
-        if found.lower is not None and found.lower + by > -margin:
-            return "pass"
-        is_below = found.upper is not None and found.upper + by < 0 and mean + by < found.fail_below
-        return "fail" if is_below else "inconclusive"
+        lower, upper = (None if bound is None else bound + by for bound in (found.lower, found.upper))
+        return _word(mean + by, replace(found, lower=lower, upper=upper), margin)
+
+
+def _word(mean: float, found: Bounds, margin: float) -> Word:
+    """Return what a mean gain with its bounds decides."""
+    if found.lower is not None and found.lower > -margin:
+        return "pass"
+    is_below = found.upper is not None and found.upper < 0 and mean < found.fail_below
+    return "fail" if is_below else "inconclusive"
 
 
 def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decision:
@@ -370,20 +376,18 @@ def decide(sample: AnySample, rules: Rules, levels: Levels = Levels()) -> Decisi
     information, pass_alpha = sample.information(), 1 - levels.passing
     fail_below = 0.0 if sample.training is None else -margin
     found = replace(bounds(sample, levels, information), fail_below=fail_below)
-    passes = found.lower is not None and found.lower > -margin
-    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
-    would_fail = not passes and found.t_upper is not None and found.t_upper < 0
-    why = low_note(information, pass_alpha, "passed" if passes else "pass")
-    if why is None and would_fail and not fails:
+    word = _word(test.mean, found, margin)
+    why = low_note(information, pass_alpha, "passed" if word == "pass" else "pass")
+    if why is None and word == "inconclusive" and found.t_upper is not None and found.t_upper < 0:
         why = low_note(information, levels.failing, "fail")
-    ways = Ways() if passes or fails else _needed(sample, test, margin, fail_below, levels)
+    ways = _needed(sample, test, margin, fail_below, levels) if word == "inconclusive" else Ways()
     return Decision(
         rules=rules,
         t=test,
-        whole="pass" if passes else "fail" if fails else "inconclusive",
+        whole=word,
         bounds=found,
         levels=Levels(1 - pass_alpha, levels.failing),
-        ways=replace(ways, margin=None if passes or found.lower is None else -found.lower),
+        ways=replace(ways, margin=None if word == "pass" or found.lower is None else -found.lower),
         why=why if sample.is_t_valid else Note("equal_values"),
     )
 

@@ -10,7 +10,7 @@ from ndcg_tracker.asked import DEFAULT_METRIC, Everyday, Option
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
-from ndcg_tracker.questions.history import history_answer, refuse_nothing
+from ndcg_tracker.questions.history import history_answer, history_digest, refuse_nothing
 
 NewestFirst = Annotated[bool, Option("Show the latest steps first, instead of the largest ones.", ("--newest-first",))]
 
@@ -49,8 +49,7 @@ def history(
     wanted = HistoryFilter(**asked.part(HistoryFilter))
     new_steps = "new_steps" in asked.named
     if digest is not None:
-        with options.tracker() as tracker:
-            since = asked.of(tracker.history_digest, after=digest)
+        since = asked.answered(history_digest, after=digest)
         options.show_answer(since._said(), format)
         raise typer.Exit(NEW_STEP if exit_code and since.steps else 0)
     with options.tracker() as tracker:
@@ -58,8 +57,7 @@ def history(
         result = tracker.history_report(**of_runs)
     refuse_nothing(result.history, metric, wanted)
     if not is_for_people(format):
-        for note in result.notes:
-            options.say(f"note: {note}")
+        options.say_notes(result.notes)
     said = history_answer(result, wanted, new_only=new_steps, newest_first=newest_first, spelled=options.as_option)
     options.show_answer(said, format)
     if exit_code and result.new_steps:

@@ -70,8 +70,7 @@ def add_labels(
             if n_kept:
                 what = f"of {counted(n_kept, 'label')} another reason is stored, which stays"
                 options.say(f"note: {what}; to keep both, add the file as labels of another judge with --judge NAME")
-            for note in notes if added.is_new else ():
-                options.say(f"note: {note}")
+            options.say_notes(notes if added.is_new else ())
             if added.n_left_out:
                 options.say(f"note: left out the labels of {counted(added.n_left_out, 'group')} of the sealed part")
             if given.get("rescore"):
@@ -125,8 +124,7 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
     """
     from ndcg_tracker.questions.labels.say import label_versions_as
 
-    with options.tracker() as tracker:
-        versions = asked.of(tracker.label_versions)
+    versions = asked.answered(label_versions)
     options.show(label_versions_as(format, versions, **options.list_screen(by_time=True)))
 
 
@@ -142,8 +140,7 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
     """
     from ndcg_tracker.questions.labels.say import labels_diff_said
 
-    with options.tracker() as tracker:
-        differences = asked.of(tracker.labels_diff)
+    differences = asked.answered(labels_diff)
     options.show_answer(labels_diff_said(differences), format)
 
 
@@ -226,8 +223,7 @@ def sampled_labels(
         sample = asked.of(tracker.labels_sample).sample
         write(_for_file(sample_said(sample), output, format))
     if output is not None:
-        for note in in_words(sample.notes):
-            options.say(f"note: {note}")
+        options.say_notes(in_words(sample.notes))
         options.say(f"design {sample.design}: {sample_words(sample)}")
     whose = () if sample.checks is None else ("--judge", "NAME")
     added = (*whose, "--design", str(sample.design), "--dataset", sample.dataset)

@@ -32,9 +32,7 @@ def leaderboard(
     """
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 
-    with options.tracker() as tracker:
-        result = asked.of(tracker.leaderboard)
+    result = asked.answered(ask_leaderboard)
     if format not in ("text", "markdown", "html"):
-        for note in result.notes:
-            options.say(f"note: {note}")
+        options.say_notes(result.notes)
     options.show_answer(leaderboard_said(result.leaderboard), format)

@@ -19,6 +19,5 @@ def plan(asked: Asked, format: options.Output = "text") -> None:
     """
     from ndcg_tracker.questions.plan.say import plan_said
 
-    with options.tracker() as tracker:
-        result = asked.of(tracker.plan)
+    result = asked.answered(ask_plan)
     options.show_answer(plan_said(result.plan), format)

@@ -22,6 +22,5 @@ def reproduce(
     """
     from ndcg_tracker.questions.reproduce.say import reproduction_said
 
-    with options.tracker() as tracker:
-        reproduction = asked.of(tracker.reproduce).reproduction
+    reproduction = asked.answered(ask_reproduce).reproduction
     options.show_answer(reproduction_said(reproduction), format)

@@ -24,6 +24,5 @@ def show(
     """
     from ndcg_tracker.questions.show.say import shown_said
 
-    with options.tracker() as tracker:
-        shown = asked.of(tracker.show)
+    shown = asked.answered(ask_show)
     options.show_answer(shown_said(shown), format)

@@ -16,8 +16,7 @@ def create(asked: Asked) -> None:
 
     Example: ndcg-track suite create all shop books
     """
-    with options.tracker() as tracker:
-        suite = asked.of(tracker.create_suite)
+    suite = asked.answered(create_suite)
     options.say(f"suite {suite.name!r} has {len(suite.datasets)} datasets: {', '.join(suite.datasets)}")
 
 
@@ -42,6 +41,5 @@ def delete(asked: Asked) -> None:
 
     Example: ndcg-track suite delete all
     """
-    with options.tracker() as tracker:
-        suite = asked.of(tracker.delete_suite)
+    suite = asked.answered(delete_suite)
     options.say(f"deleted suite {suite.name!r}; its datasets stay")
