@@ -25,7 +25,7 @@ from ndcg_tracker.metrics.kernel.mean import (
 from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around, tie_key
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, own_rows
 from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
