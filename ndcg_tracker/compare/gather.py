@@ -462,7 +462,7 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
     _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
-    return replace(results, clusters=codes, clustered_by=by.attribute)
+    return replace(results, every=replace(results.every, clusters=codes), clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:

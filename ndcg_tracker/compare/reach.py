@@ -97,9 +97,9 @@ def _open(
         return Unjudged(share, stop=stop), {}
     keys = sides.tx.groups.keys(sides.both.dataset_id, results.pairing.group_ids)
     moved = [unjudged_range(baseline, candidate, metric, keys) for baseline, candidate in product(*sides.judged)]
-    limits, n_items = results.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
+    limits, n_items = results.every.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
     by = {end: np.mean([getattr(of_pair, end) for of_pair in moved], axis=0) for end in ENDS}
-    ends = {end: np.clip(results.pairing.delta + by[end], *limits) for end in ENDS}
+    ends = {end: np.clip(results.every.delta + by[end], *limits) for end in ENDS}
     return Unjudged(share, n_items, int((ends["low"] != ends["high"]).sum())), ends
 
 

@@ -313,7 +313,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             f"{both.arms[1].name!r}",
             advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
-    shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
+    shares = np.ones(paired.group_ids.size) if (own := results.every.weights) is None else own
     shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)
     means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
     places = np.searchsorted(ids, paired.group_ids)
@@ -374,7 +374,7 @@ def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _G
     if mean is not None and other_mean is not None and n_of_mean == n_of_other == n_groups:
         means = (mean, other_mean)
     weights = None if baseline.weights is None else baseline.weights[np.searchsorted(ids, pairing.group_ids)]
-    return PairedResults(str(both.metric), pairing, weights=weights, means=means)
+    return PairedResults(str(both.metric), pairing, replace(pairing.sample, weights=weights), means=means)
 
 
 def _worst_group(both: RunPair, group: str | None) -> list[Note]:
