@@ -509,9 +509,9 @@ def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair, *, w
 
     Only the lists of these groups are read.
     """
-    shown = [*comparison.worst, *comparison.best]
-    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
-    key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
+    shown = [of.group for of in (*comparison.worst, *comparison.best)]
+    ids = tx.groups.ids(both.dataset_id, Keys.from_strings(shown))
+    key_of = dict(zip(ids.tolist(), shown, strict=True))
     texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
     comparison = replace(comparison, texts=texts)
     if not with_items:

@@ -259,7 +259,8 @@ class Vanished:
         groups = places_of(before.ranking.group_keys, after.ranking.group_keys)
         had = ~unlabelled & (ranks < FIRST) & (groups[codes] >= 0)
         gone = np.flatnonzero(had & ~stays)
-        starts, ends = (after.ranking.offsets[groups[codes[gone]] + more] for more in (0, 1))
+        offsets, places = after.ranking.offsets, groups[codes[gone]]
+        starts, ends = offsets[places], offsets[places + 1]
         near = starts[:, None] + np.maximum(ranks[gone, None] + np.arange(-1, 2), 0)
         replaced = (is_new[np.minimum(near, is_new.size - 1)] & (near < ends[:, None])).any(axis=1)
         others = ~stays[unlabelled]
