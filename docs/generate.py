@@ -7,7 +7,7 @@ python docs/generate.py --check    # writes nothing; exit code 1 if a page is ou
 import re
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -16,7 +16,8 @@ from sqlalchemy import Table
 
 from ndcg_tracker.cli.app import COMMANDS, command_line
 from ndcg_tracker.cli.help import meaning_of, spelling_of
-from ndcg_tracker.cli.options import EVERYDAY
+from ndcg_tracker.cli.options import EVERYDAY, as_option
+from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
@@ -24,6 +25,7 @@ from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import RULES, spelled
 from ndcg_tracker.storage.schema import metadata
 
 DOCS = Path(__file__).resolve().parent
@@ -200,7 +202,29 @@ def _command_body(name: str, command: Any, common: set[str], above: set[str]) ->
     shared = [_name(line) for line in rare if line in common - above]
     yield from ["", f"As above: `{' '.join(said)}`."] if said else []
     yield from ["", f"As in [several commands](../commands.md#{_ANCHOR}): `{' '.join(shared)}`."] if shared else []
+    yield from _list("What goes together", [*_combinations(name)])
     above.update((*first, *rare))
+
+
+def _combinations(command: str) -> Iterator[str]:
+    """Yield what does not go with an option, and what options need, from the rules of a command."""
+    apart, needed = defaultdict[str, dict[str, None]](dict), list[str]()
+    for rule in (*RULES.get(command, ()), *RULES.get(f"complete {command}", ())):
+        sides = [[_as_option(one) for one in spelled(side)] for side in (rule.given, rule.other)]
+        if rule.other == "frame":  # there is none on the command line
+            continue
+        if rule.needs:
+            needed.append(f"- {', '.join(sides[0]) or 'Always'}: needs {' or '.join(sides[1])}.")
+        else:
+            for other in sides[1]:
+                apart[other].update(dict.fromkeys(sides[0]))
+    yield from (f"- {other}: not with {', '.join(given)}." for other, given in apart.items())
+    yield from needed
+
+
+def _as_option(name: str) -> str:
+    text = worded(name, as_option)
+    return _code(text) if text.startswith("-") else text
 
 
 def _list(folded: str, lines: list[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
-from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.words.notes import Note, sentence
 
@@ -41,7 +41,7 @@ def with_same_lists(
 ) -> PairedResults:
     """Return the results with which groups have the same lists, where all groups, or all of a slice, are equal."""
     delta = results.every.delta
-    if delta.any() and (by is None or all(delta[groups].any() for groups in by.masks().values())):
+    if delta.any() and (by is None or group_sums(by.codes, delta != 0, len(by.names)).all()):
         return results
     return replace(results, every=replace(results.every, same=_same_lists(tx, both, results.pairing.group_ids)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.rankings import Index, Mask
-from ndcg_tracker.words.texts import unit
+from ndcg_tracker.rankings import Index
+from ndcg_tracker.words.texts import did_you_mean, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -55,10 +54,6 @@ class Slicing:
     def at(self, places: Index) -> Slicing:
         """Return the same for some of the groups."""
         return _in_order(self.attribute, self.names, self.codes[places])
-
-    def masks(self) -> dict[str | None, Mask]:
-        """Return which groups have each value."""
-        return dict(zip(self.names, self.codes == np.arange(len(self.names))[:, None], strict=True))
 
 
 def _in_order(attribute: str, names: Sequence[str | None], codes: Index) -> Slicing:
@@ -175,9 +170,8 @@ _MOST_NAMES = 10
 
 
 def _advice(attribute: str, names: list[str], run: RunRecord) -> str:
-    close = difflib.get_close_matches(attribute, names, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {' or '.join(map(repr, close))}?"
+    if meant := did_you_mean(attribute, names):
+        return meant
     if not names:
         return f"set it with: ndcg-track groups set FILE --dataset {shlex.quote(run.dataset)}"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""

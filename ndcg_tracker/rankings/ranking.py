@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,28 @@ class GroupedItems:
     def n_items(self) -> int:
         """How many rows there are."""
         return len(self.item_keys)
+
+    def of_groups(self, places: Index) -> Self:
+        """Return the items of some groups, in the order of ``places``: int64, each the number of a group.
+
+        Neighbouring groups in their order take no copy.
+
+        >>> keys = Keys.from_strings
+        >>> ranking = Ranking.from_rows(keys("qqr"), keys("abc"), np.array([2.0, 1.0, 1.0]))
+        >>> ranking.of_groups(np.array([1])).item_keys.to_list()
+        ['c']
+        """
+        if places.size and int(places[-1]) - int(places[0]) == places.size - 1 and (np.diff(places) == 1).all():
+            first, last = int(places[0]), int(places[-1]) + 1
+            low, high = int(self.offsets[first]), int(self.offsets[last])
+            keys, items = self.group_keys.slice(first, last), self.item_keys.slice(low, high)
+            offsets, numbers = self.offsets[first : last + 1] - low, self.numbers[low:high]
+        else:
+            lengths = np.diff(self.offsets)[places]
+            rows = segment_rows(self.offsets[:-1][places], lengths)
+            keys, items = self.group_keys.take(places), self.item_keys.take(rows)
+            offsets, numbers = np.concatenate([[0], np.cumsum(lengths)]), self.numbers[rows]
+        return replace(self, group_keys=keys, offsets=offsets, item_keys=items, numbers=numbers)
 
     def keys_of(self, rows: Index) -> tuple[Keys, Keys]:
         """Return the group and the item of some rows."""
@@ -149,19 +171,9 @@ class Ranking(GroupedItems):
         """
         return cls.from_groups(*_by_group(group_keys, item_keys, scores))
 
-    def of_groups(self, places: Index) -> Ranking:
-        """Return the ranking of some groups, in the order of ``places``: int64, each the number of a group.
-
-        >>> keys = Keys.from_strings
-        >>> ranking = Ranking.from_rows(keys("qqr"), keys("abc"), np.array([2.0, 1.0, 1.0]))
-        >>> ranking.of_groups(np.array([1])).item_keys.to_list()
-        ['c']
-        """
-        lengths = np.diff(self.offsets)[places]
-        rows = segment_rows(self.offsets[:-1][places], lengths)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        items = self.item_keys.take(rows)
-        return Ranking(self.group_keys.take(places), offsets, items, self.numbers[rows], tie_order=self.tie_order)
+    def of_groups(self, places: Index) -> Self:
+        """Return the ranking of some groups (see ``GroupedItems.of_groups``)."""
+        return replace(super().of_groups(places), input_places=None)
 
     @classmethod
     def from_groups(cls, group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Ranking:
@@ -427,43 +439,6 @@ def run_of_groups(group_keys: Keys, offsets: Index, item_keys: Keys, scores: Flo
     """
     kind = Ranking if is_descending(scores, offsets) else UnsortedRanking
     return kind(group_keys, offsets, item_keys, scores)
-
-
-def labels_of_groups(labels: LabelLists, places: Index) -> LabelLists:
-    """Return the labels of some groups, in the order of ``places``: int64, each the number of a group of ``labels``.
-
-    >>> from ndcg_tracker.rankings.keys import Keys
-    >>> labels = LabelLists.from_rows(Keys.from_strings("qqr"), Keys.from_strings("abc"), np.array([1.0, 0.0, 2.0]))
-    >>> labels_of_groups(labels, np.array([1])).item_keys.to_list()
-    ['c']
-    """
-    if places.size and int(places[-1]) - int(places[0]) == places.size - 1 and (np.diff(places) == 1).all():
-        return _neighbours(labels, int(places[0]), int(places[-1]) + 1)
-    lengths = np.diff(labels.offsets)[places]
-    rows = segment_rows(labels.offsets[:-1][places], lengths)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    items = labels.item_keys.take(rows)
-    return LabelLists(
-        labels.group_keys.take(places),
-        offsets,
-        items,
-        labels.numbers[rows],
-        same_items=labels.same_items,
-        details=labels.details,
-    )
-
-
-def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
-    """Return the labels of neighbouring groups without copying a label."""
-    low, high = int(labels.offsets[first]), int(labels.offsets[last])
-    return LabelLists(
-        labels.group_keys.slice(first, last),
-        labels.offsets[first : last + 1] - low,
-        labels.item_keys.slice(low, high),
-        labels.numbers[low:high],
-        same_items=labels.same_items,
-        details=labels.details,
-    )
 
 
 MAX_WEIGHT = 1e30

@@ -14,7 +14,7 @@ from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
-from ndcg_tracker.rankings.ranking import SPANS, Details, LabelLists, labels_of_groups
+from ndcg_tracker.rankings.ranking import SPANS, Details, LabelLists
 from ndcg_tracker.runs.judges import JudgeNames, chosen_judges, judge_option, numbered_labels
 from ndcg_tracker.runs.spelling import SHOWN, Doubts
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
@@ -98,7 +98,7 @@ def held_labels(lists: LabelLists) -> KnownLabels:
     """
 
     def of_groups(places: Index) -> LabelLists:
-        return lists if places.size == lists.n_groups else labels_of_groups(lists, places)
+        return lists if places.size == lists.n_groups else lists.of_groups(places)
 
     return KnownLabels(KeyPlaces(lists.group_keys).of, lambda: np.arange(lists.n_groups), of_groups)
 
@@ -298,7 +298,7 @@ class RunLabels:
         if stored.n_items:
             places = KeyIndex(stored.group_keys).places(both.group_keys)
             before = np.append(np.diff(stored.offsets), 0)[places]
-            grown = labels_of_groups(both, np.flatnonzero(np.diff(both.offsets) > before))
+            grown = both.of_groups(np.flatnonzero(np.diff(both.offsets) > before))
         self._tx.write.labels.append(self._begun, self._dataset.id, grown)
         self._digest = joined_digest([self._digest, both.digest()], without=[stored.digest()])
         self._n_groups += both.n_groups - stored.n_groups

@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, SealedError, argument
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, labels_of_groups
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Part:
                 f"dataset {self.dataset!r} is sealed, and so are its labels: a run cannot bring any",
                 advice=f"leave out {argument('labels')} and any column of labels",
             )
-        return labels_of_groups(labels, np.flatnonzero(self.keeps(labels.group_keys)))
+        return labels.of_groups(np.flatnonzero(self.keeps(labels.group_keys)))
 
     def notes(self) -> tuple[str, ...]:
         """Return in words that groups were left out, nothing if none were."""

@@ -23,7 +23,7 @@ from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.groups_share import in_share
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Run, labels_of_groups
+from ndcg_tracker.rankings.ranking import NO_ITEMS, GroupWeights, LabelLists, Run
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note
@@ -335,7 +335,7 @@ class Scores:
         """Score groups that only have labels."""
         for lists in labels:
             if self._groups_share is not None:
-                lists = labels_of_groups(lists, np.flatnonzero(in_share(lists.group_keys, self._groups_share)))
+                lists = lists.of_groups(np.flatnonzero(in_share(lists.group_keys, self._groups_share)))
             self.add(judged(NO_ITEMS, lists))
 
     def complete(self, labels: OrderedLabels) -> None:

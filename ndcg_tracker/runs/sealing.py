@@ -16,7 +16,6 @@ from ndcg_tracker.asked import SEALED_DATABASE
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import labels_of_groups
 from ndcg_tracker.runs.check import check_content
 from ndcg_tracker.runs.parts import is_chosen
 from ndcg_tracker.storage.checks import utc_now
@@ -258,7 +257,7 @@ def _remove(tx: WriteTransaction, dataset: DatasetRecord, ids: Index) -> None:
     gone = {*ids.tolist()}
     for of, labels in lists:
         begun = tx.write.labels.begin(dataset.id, of, labels.same_items, by_row_number=of.by_row_number)
-        own = labels_of_groups(labels, np.flatnonzero(removed.places(labels.group_keys) < 0))
+        own = labels.of_groups(np.flatnonzero(removed.places(labels.group_keys) < 0))
         if own.n_groups:
             tx.write.labels.append(begun, dataset.id, own)
         tx.write.labels.finish(begun, own.digest(), own.n_groups, own.n_items)

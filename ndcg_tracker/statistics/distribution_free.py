@@ -170,15 +170,11 @@ def bootstrap_interval(
     offsets = np.sort(offsets)
     mirrored = -offsets[::-1]
     differs = np.flatnonzero(offsets != mirrored)
+    is_mirrored = differs.size > 0 and bool(offsets[differs[0]] < mirrored[differs[0]])
+    low, high = _interval(mirrored if is_mirrored else offsets, level, resamples)
     if not differs.size:
-        low, high = _interval(offsets, level, resamples)
-        half = (high - low) / 2
-        return centre - half, centre + half
-    if offsets[differs[0]] > mirrored[differs[0]]:
-        low, high = _interval(offsets, level, resamples)
-        return centre + low, centre + high
-    low, high = _interval(mirrored, level, resamples)
-    return centre - high, centre - low
+        low, high = (low - high) / 2, (high - low) / 2
+    return (centre - high, centre - low) if is_mirrored else (centre + low, centre + high)
 
 
 def _offsets(delta: Floats, weights: Floats | None) -> tuple[float, Floats]:

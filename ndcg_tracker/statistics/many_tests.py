@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,15 +25,26 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    given = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, place) in enumerate(given):
-        if not 0 <= p <= 1:
-            raise ValueError(f"a p-value must be between 0 and 1, not {p}")
-        largest = max(largest, min(p * (len(given) - rank), 1.0))
-        adjusted[place] = largest
-    return adjusted
+    return _corrected(p_values, _step_down)
+
+
+def _step_down(ascending: Floats) -> Floats:
+    """Return ascending p-values, times how many are left of them, up to 1 and never falling."""
+    return np.maximum.accumulate(np.minimum(ascending * np.arange(ascending.size, 0, -1), 1.0))
+
+
+def _corrected(p_values: Sequence[float | None], correction: Callable[[Floats], Floats]) -> list[float | None]:
+    """Return what a correction makes of the given p-values in ascending order, each in its place."""
+    places = [place for place, p in enumerate(p_values) if p is not None]
+    given = np.array([p for p in p_values if p is not None], dtype=np.float64)
+    wrong = given[~((given >= 0) & (given <= 1))]
+    if wrong.size:
+        raise ValueError(f"a p-value must be between 0 and 1, not {wrong[0]}")
+    order = np.argsort(given, kind="stable")
+    corrected: list[float | None] = [None] * len(p_values)
+    for place, p in zip(order.tolist(), correction(given[order]).tolist(), strict=True):
+        corrected[places[place]] = p
+    return corrected
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
@@ -46,18 +57,12 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
     [0.03, None, 0.04, 0.04]
     """
-    given = [p for p in p_values if p is not None]
-    for p in given:
-        if not 0 <= p <= 1:
-            raise ValueError(f"a p-value must be between 0 and 1, not {p}")
-    if not given:
-        return [None] * len(p_values)
-    order = np.argsort(given, kind="stable")
-    raised = np.sort(given) * (len(given) / np.arange(1, len(given) + 1))
-    q_values = np.empty(len(given))
-    q_values[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
-    of_given = iter(q_values.tolist())
-    return [None if p is None else next(of_given) for p in p_values]
+
+    def of_ascending(ascending: Floats) -> Floats:
+        raised = ascending * (ascending.size / np.arange(1, ascending.size + 1))
+        return np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+
+    return _corrected(p_values, of_ascending)
 
 
 Matrix = NDArray[np.float64]
@@ -241,8 +246,7 @@ def holm_of_pairs(p_values: Matrix) -> Matrix:
     defined = np.flatnonzero(~np.isnan(given))
     order = defined[np.argsort(given[defined], kind="stable")]
     adjusted = np.full(given.size, np.nan)
-    left = np.arange(order.size, 0, -1)
-    adjusted[order] = np.maximum.accumulate(np.minimum(given[order] * left, 1.0))
+    adjusted[order] = _step_down(given[order])
     corrected = np.full_like(p_values, np.nan)
     corrected[rows, columns] = corrected[columns, rows] = adjusted
     return corrected

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rankings_of import labels_of
 
 from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
-from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.rankings.ranking import LabelLists
 
 LABELINGS = st.dictionaries(
     st.text("abcé", min_size=1, max_size=9),
@@ -30,7 +30,7 @@ def test_the_digests_of_parts_add_up(labels: dict[str, dict[str, float]], data: 
     whole = labels_of(labels)
     part = data.draw(st.lists(st.sampled_from(range(whole.n_groups)), unique=True))
     others = [number for number in range(whole.n_groups) if number not in part]
-    digests = [labels_of_groups(whole, np.array(places, dtype=np.int64)).digest() for places in (part, others)]
+    digests = [whole.of_groups(np.array(places, dtype=np.int64)).digest() for places in (part, others)]
     assert joined_digest(digests) == whole.digest()
     assert joined_digest([whole.digest()], without=digests[:1]) == digests[1]
 
@@ -39,7 +39,7 @@ def test_the_digests_of_parts_add_up(labels: dict[str, dict[str, float]], data: 
 def test_groups_picked_out_keep_their_labels(labels: dict[str, dict[str, float]], data: st.DataObject) -> None:
     whole = labels_of(labels)
     places = data.draw(st.lists(st.sampled_from(range(whole.n_groups)), unique=True))
-    found = as_dict(labels_of_groups(whole, np.array(places, dtype=np.int64)))
+    found = as_dict(whole.of_groups(np.array(places, dtype=np.int64)))
     names = list(labels)
     assert found == {names[place]: labels[names[place]] for place in places}
     assert list(found) == [names[place] for place in places]

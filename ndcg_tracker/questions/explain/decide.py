@@ -127,12 +127,6 @@ class LabelDifferences:
     n_added: int
     n_removed: int
 
-    def __add__(self, other: LabelDifferences) -> LabelDifferences:
-        """Return the summed differences of two parts of the label sets."""
-        return LabelDifferences(
-            self.n_changed + other.n_changed, self.n_added + other.n_added, self.n_removed + other.n_removed
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class GroupDifferences:

@@ -30,7 +30,7 @@ from ndcg_tracker.metrics.contributions import (
     mean_contributions,
     refuse_what_is_not_split,
 )
-from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.explain.decide import (
@@ -65,7 +65,6 @@ from ndcg_tracker.words.texts import GroupTexts, unit
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
-    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
@@ -240,50 +239,21 @@ def _group_value(tx: ReadTransaction, side: Side, contributed: Contributions, gr
 
 @dataclass(frozen=True, slots=True)
 class _SomeGroups:
-    """The data of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
+    """Some groups of an arm: their places in the dataset, and their values.
+
+    ``counts``: float64, shape (2, n_groups), their items within the cutoff: the unjudged ones, and the judged ones.
+    """
 
     places: Index
     values: GroupValues
-    n_unjudged: Floats
-    n_judged: Floats
+    counts: Floats
 
     @classmethod
     def of(cls, contributed: Contributions, block: SideBlock) -> _SomeGroups:
-        """Return this data from a run's contributions."""
-        within, unjudged, n_groups = contributed.within, np.isnan(contributed.grades), contributed.values.values.size
-        return cls(
-            block.first + places_of(contributed.values.group_keys, block.group_keys),
-            contributed.values,
-            group_sums(contributed.groups, within * unjudged, n_groups),
-            group_sums(contributed.groups, within * ~unjudged, n_groups),
-        )
-
-
-class _Groups:
-    """The data of one run for all groups of the dataset."""
-
-    def __init__(self, n_groups: int, weights: GroupWeights | None) -> None:
-        self._given = weights
-        self._gathered = GatheredValues()
-        self.values = np.full(n_groups, np.nan)
-        self.weights: Floats | None = None
-        self.n_unjudged, self.n_judged = np.zeros((2, n_groups))
-
-    def add(self, some: _SomeGroups) -> None:
-        """Add some groups."""
-        self._gathered.add([some.values])
-        self.values[some.places] = some.values.values
-        self.n_unjudged[some.places] = some.n_unjudged
-        self.n_judged[some.places] = some.n_judged
-        weights = aligned_weights(some.values, self._given)
-        if weights is not None:
-            self.weights = np.ones(self.values.size) if self.weights is None else self.weights
-            self.weights[some.places] = weights
-
-    def mean(self) -> tuple[float | None, int]:
-        """Return the mean as the metric defines it, and the number of groups in it."""
-        results = self._gathered.results(self._given)[0]
-        return results.mean, results.n_groups
+        """Return this data from what the items of an arm contribute."""
+        unjudged, keys = np.isnan(contributed.grades), contributed.values.group_keys
+        sums = [group_sums(contributed.groups, contributed.within * of, len(keys)) for of in (unjudged, ~unjudged)]
+        return cls(block.first + places_of(keys, block.group_keys), contributed.values, np.array(sums))
 
 
 def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: str | None = None) -> RunExplanation:
@@ -298,14 +268,8 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
         return run_parts(tx, both)
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)
-    weights = stored_weights(tx, both.dataset_id)
-    baseline, candidate = _Groups(ids.size, weights), _Groups(ids.size, weights)
-    parts = []
-    for some, of_other, changes in mapped(partial(_explained, metric=both.metric), side_blocks(tx, both)):
-        baseline.add(some)
-        candidate.add(of_other)
-        parts.append(changes)
-    results = _paired(tx, both, baseline, candidate, ids)
+    *sides, parts = zip(*mapped(partial(_explained, metric=both.metric), side_blocks(tx, both)), strict=True)
+    results = _paired(tx, both, sides, ids)
     paired = results.pairing
     if not paired.group_ids.size:
         raise InputError(
@@ -330,6 +294,11 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     if slices is not None:
         totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
     n_alone = paired.only_in_baseline.size + paired.only_in_candidate.size
+    counts = np.zeros((2, 2, ids.size))
+    for of_side, some in zip(counts, sides, strict=True):
+        for block in some:
+            of_side[:, block.places] = block.counts
+    (n_unjudged, n_other_unjudged), n_judged = counts[:, 0, places].sum(axis=1).tolist(), counts[:, 1, places]
     found = estimate(results.sample)
     return RunExplanation(
         subject_of(both),
@@ -342,8 +311,8 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             *([Note("in_one_run_only", {"n": n_alone})] if n_alone else []),
             *unjudged_note(
                 both.metric,
-                [float(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
-                any_judged=any(groups.n_judged[places].any() for groups in (baseline, candidate)),
+                [n_unjudged, n_other_unjudged],
+                any_judged=bool(n_judged.any()),
             ),
             *other_ids_notes(tx, both, paired.group_ids),
             *arm_notes(both),
@@ -363,18 +332,26 @@ def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGrou
     return some, of_other, item_changes(baseline, candidate, some.places, of_other.places, changed_only=True)
 
 
-def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _Groups, ids: Index) -> PairedResults:
+def _paired(tx: ReadTransaction, both: RunPair, sides: Sequence[Sequence[_SomeGroups]], ids: Index) -> PairedResults:
     """Return the results of both runs, group by group: stored ones if there are any, else computed ones."""
     if all(str(both.metric) in side.evaluations for side in both.sides):
         return paired_results(tx, both, both.metric, "intersect", keeps_counted=True)
-    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect")
-    n_groups = pairing.group_ids.size
-    (mean, n_of_mean), (other_mean, n_of_other) = baseline.mean(), candidate.mean()
+    of_groups, values = stored_weights(tx, both.dataset_id), np.full((2, ids.size), np.nan)
+    found, weights = list[GroupResults](), np.ones(ids.size)
+    for of_side, blocks in zip(values, sides, strict=True):
+        gathered, places = GatheredValues(), np.concatenate([block.places for block in blocks])
+        for block in blocks:
+            gathered.add([block.values])
+        found += gathered.results(of_groups)
+        of_side[places] = found[-1].values
+        weights[places] = 1.0 if found[-1].weights is None else found[-1].weights
+    pairing = pair(ids, values[0], ids, values[1], missing="intersect")
+    (mean, other_mean), n = (of.mean for of in found), pairing.group_ids.size
     means = None
-    if mean is not None and other_mean is not None and n_of_mean == n_of_other == n_groups:
+    if mean is not None and other_mean is not None and all(of.n_groups == n for of in found):
         means = (mean, other_mean)
-    weights = None if baseline.weights is None else baseline.weights[np.searchsorted(ids, pairing.group_ids)]
-    return PairedResults(str(both.metric), pairing, replace(pairing.sample, weights=weights), means=means)
+    own = None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)]
+    return PairedResults(str(both.metric), pairing, replace(pairing.sample, weights=own), means=means)
 
 
 def _worst_group(both: RunPair, group: str | None) -> list[Note]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -108,23 +108,21 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
     part. Raises: InputError if one of the two has no mean.
     """
     weights = stored_weights(tx, both.dataset_id)
-    ends, steps = ([GatheredValues() for _ in range(n)] for n in (2, 4))
-    differences, counts = LabelDifferences(0, 0, 0), np.zeros(6, dtype=np.int64)
-    for block in mapped(partial(_steps, metric=both.metric), side_blocks(tx, both)):
-        differences += block.differences
-        counts += block.counts
-        for gathered, values in zip((*ends, *steps), (*block.ends, *block.common), strict=True):
-            gathered.add([values])
-    results = [end.results(weights)[0] for end in ends]
+    gathered, counts = [GatheredValues() for _ in range(6)], np.zeros(9, dtype=np.int64)
+    for values, of_block in mapped(partial(_steps, metric=both.metric), side_blocks(tx, both)):
+        counts += of_block
+        for of_step, some in zip(gathered, values, strict=True):
+            of_step.add([some])
+    results = [end.results(weights)[0] for end in gathered[:2]]
     first, last = (_mean_of(sides, end.mean, both) for sides, end in zip(both.sides_of, results, strict=True))
     if first is None or last is None:
         raise InputError(
             f"no {unit()} has a result under {both.metric} under labels version {both.baseline.label_set.version} or "
             f"under {both.candidate.label_set.version}; there is no mean to explain"
         )
-    n_common, n_came, n_went, n_between, n_added, n_removed = counts.tolist()
+    n_common, n_came, n_went, n_between, n_added, n_removed, *of_labels = counts.tolist()
     if n_common:
-        means = [step.results(weights)[0].mean for step in steps]
+        means = [step.results(weights)[0].mean for step in gathered[2:]]
         before, other_run, other_grades, after = (first if mean is None else mean for mean in means)
     else:
         before = other_run = other_grades = after = first
@@ -140,7 +138,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
             other_run,
             other_grades,
             last,
-            differences,
+            LabelDifferences(*of_labels),
             GroupDifferences(n_common, n_came, n_went, n_between, n_added, n_removed, before, after),
         ),
         notes=(*arm_notes(both), Note("ranking_in_detail", command=explain_command(both, *labels_options(both)))),
@@ -156,22 +154,12 @@ def _mean_of(sides: Sequence[Side], computed: float | None, both: RunPair) -> fl
     return sum(means) / len(means)
 
 
-@dataclass(frozen=True, slots=True)
-class _BlockSteps:
-    """Some groups on the way from baseline to candidate.
+def _steps(block: SideBlock, metric: Metric) -> tuple[list[GroupValues], Index]:
+    """Return the values of some groups on the way from baseline to candidate, and counts.
 
-    ``ends``: their values at both ends. ``common``: the values at every step of the groups that have a value at each.
-    ``counts``: int64, the counts of ``GroupDifferences`` in their order.
+    The values are those at both ends, then at every step those of the groups that have a value at each. The counts are
+    those of ``GroupDifferences`` and of ``LabelDifferences``: int64, shape (9,).
     """
-
-    ends: tuple[GroupValues, GroupValues]
-    common: list[GroupValues]
-    differences: LabelDifferences
-    counts: Index
-
-
-def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
-    """Return the values of some groups at every step from baseline to candidate, and how their labels differ."""
     mixed, differences = with_grades_of(block.baseline_labels, block.candidate_labels)
     steps = [
         (block.baseline, block.baseline_labels),
@@ -191,12 +179,9 @@ def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
     ]
     groups = (common, at_end & ~at_start, at_start & ~at_end, at_start & at_end & ~common)
     of_one = labels_of_one(block.baseline_labels, block.candidate_labels, *left_out)
-    return _BlockSteps(
-        (values[0], values[-1]),
-        [_only(of_step, common[place]) for of_step, place in zip(values, places, strict=True)],
-        differences,
-        np.array([*(np.count_nonzero(mask) for mask in groups), *of_one], dtype=np.int64),
-    )
+    of_common = [_only(of_step, common[place]) for of_step, place in zip(values, places, strict=True)]
+    counts = [*map(np.count_nonzero, groups), *of_one, *astuple(differences)]
+    return [values[0], values[-1], *of_common], np.array(counts, dtype=np.int64)
 
 
 def _only(values: GroupValues, kept: Mask) -> GroupValues:

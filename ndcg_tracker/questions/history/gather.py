@@ -26,6 +26,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.question import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import MOST_CHANGES, HistoryRow, history_chart
 from ndcg_tracker.questions.history.steps import (
+    NOT_TESTED,
     FoundStep,
     at_groups,
     changed,
@@ -456,59 +457,55 @@ def history_row(
     judge: str,
 ) -> HistoryRow:
     """Return one run as in JSON; ``judged``: the judged share of its first ranks."""
-    run, limits = details[record.run_id], metric.limits
-    step = None if found_step is None else found_step.step
-    drift = None if step is None else step.drift
-    begins = (
-        details[found_step.drift_from].name if found_step is not None and found_step.drift_from is not None else None
-    )
-    between, before = None, None
-    if found_step is not None and found_step.first is not None and found_step.last is not None:
-        between = (details[found_step.first].name, details[found_step.last].name)
-        before = None if found_step.before is None else details[found_step.before]
-    ci = None if no_interval else stored_interval(record, metric)
+    run, limits, found = details[record.run_id], metric.limits, found_step or NOT_TESTED
+    step, drift = found.step, found.step.drift
+    before = None if found.first is None or found.before is None else details[found.before]
     change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
+
+    def names(first: int | None, last: int | None) -> tuple[str, str] | None:
+        return None if first is None or last is None else (details[first].name, details[last].name)
+
     return {
         "run": record.run,
         "run_id": record.run_id,
         "created_at_utc": record.created_at_utc,
         "metric": str(metric),
         "mean": record.mean,
-        "ci": ci,
-        "step": step is not None and step.is_step,
-        "delta": None if step is None else step.delta,
-        "p_adjusted": None if step is None else step.p_adjusted,
+        "ci": None if no_interval else stored_interval(record, metric),
+        "step": step.is_step,
+        "delta": step.delta,
+        "p_adjusted": step.p_adjusted,
         "git_commit": record.git_commit,
         "label_set_version": record.label_set_version,
         "tags": run.tags,
         "parameters": run.parameters,
-        "step_change": None if step is None else step.change,
-        "step_ci": None if step is None else limited(step.change_ci, change_limits),
-        "step_between": between,
+        "step_change": step.change,
+        "step_ci": limited(step.change_ci, change_limits),
+        "step_between": names(found.first, found.last),
         "step_before": None if before is None else before.name,
         "step_parameters": None if before is None else changed(before.parameters, run.parameters),
-        "step_possible": step is not None and step.is_possible,
+        "step_possible": step.is_possible,
         "requested_as": record.requested_as,
         "drift_change": None if drift is None else drift.change,
         "drift_ci": None if drift is None else limited(drift.ci, change_limits),
-        "drift_between": None if begins is None else (begins, record.run),
+        "drift_between": names(found.drift_from, record.run_id),
         "drift_runs": None if drift is None else drift.last - drift.first + 1,
         "direction": metric.direction,
         "judged": judged,
         "goes_with_judged": None,
         "cutoff": metric.cutoff,
         "judge": judge,
-        "step_or_drift": step is not None and step.may_be_drift,
+        "step_or_drift": step.may_be_drift,
         "n_vanished": 0,
         "labels_or_ranking": None,
-        "step_where": None if found_step is None or found_step.where is None else where_shape(found_step.where),
-        "step_compare": None if before is None else _comparing(before, run, metric, judge, found_step),
+        "step_where": None if found.where is None else where_shape(found.where),
+        "step_compare": None if before is None else _comparing(before, run, metric, judge, found),
     }
 
 
-def _comparing(before: RunRecord, run: RunRecord, metric: Metric, judge: str, of: FoundStep | None) -> str:
+def _comparing(before: RunRecord, run: RunRecord, metric: Metric, judge: str, of: FoundStep) -> str:
     """Return the command that compares both sides of a step."""
-    by = ("--by", "all") if of is not None and of.where is not None else ()
+    by = () if of.where is None else ("--by", "all")
     asked = ("--dataset", run.dataset, "--metric", metric.requested_as or str(metric), *judge_option(judge))
     return shlex.join(("ndcg-track", "compare", before.name, run.name, *asked, *by))
 

@@ -59,7 +59,7 @@ class HistoryFilter(LabelView):
         if self.branch is not None:
             object.__setattr__(self, "tags", {**self.tags, "branch": self.branch})
         first, end = self._times()
-        if first is not None and end is not None and first > end:
+        if first > end:
             raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
         if self.last is not None and self.last < 1:
             raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
@@ -79,22 +79,17 @@ class HistoryFilter(LabelView):
     def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
         """Return the runs that the filter takes, in their order, before it counts the latest."""
         first, end = self._times()
-        return [run for run in runs if self._takes(run, first, end)]
+        return [
+            run
+            for run in runs
+            if run.has_tags(self.tags)
+            and (run.git_commit or "").lower().startswith(self.commit.lower())
+            and first <= _time("created_at_utc", run.created_at_utc) <= end
+        ]
 
-    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if not run.has_tags(self.tags):
-            return False
-        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
-            return False
-        if first is None and end is None:
-            return True
-        stored = _time("created_at_utc", run.created_at_utc)
-        return (first is None or first <= stored) and (end is None or stored <= end)
-
-    def _times(self) -> tuple[datetime | None, datetime | None]:
-        first = None if self.since is None else _time("since", self.since)
-        end = None if self.until is None else _time("until", self.until, to_the_end=True)
-        return first, end
+    def _times(self) -> tuple[datetime, datetime]:
+        first = _time("since", self.since or datetime.min.isoformat())
+        return first, _time("until", self.until or datetime.max.isoformat(), to_the_end=True)
 
 
 def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:

@@ -201,7 +201,7 @@ def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequenc
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], newest_first: bool) -> Report:
-    sentences = happened(rows, newest_first=newest_first)
+    sentences = [sentence for sentence, *_ in happened_between(rows, newest_first=newest_first)]
     span = JudgedSpan.of(rows[-1].get("cutoff"), (row.get("judged") for row in rows))
     is_apart = span is not None and span.is_apart
     judged = _judged(rows[-1]) if is_apart else None
@@ -244,16 +244,11 @@ def _with_judged(row: HistoryRow) -> str:
     return "" if shares is None else f"; goes with {_judged(row)}: {percent(shares[0])} to {percent(shares[1])}"
 
 
-def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
-    """Return a sentence for each step, each drift and each run at which groups vanished or came.
+def happened_between(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[tuple[str, str | None, str]]:
+    """Return a sentence for each step, drift and run at which groups vanished or came, with the runs before and after.
 
     The largest come first and possible ones last, or the latest come first.
     """
-    return [sentence for sentence, *_ in happened_between(rows, newest_first=newest_first)]
-
-
-def happened_between(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[tuple[str, str | None, str]]:
-    """Return the sentences of ``happened``, each with the names of the runs before and after it."""
     told: list[tuple[bool, float, tuple[str, str | None, str]]] = []
     before = {row["run"]: previous["run"] for previous, row in pairwise(rows)}
     for row in reversed(rows):

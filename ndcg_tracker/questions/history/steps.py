@@ -178,6 +178,10 @@ class FoundStep:
     where: Where | None = field(default=None, kw_only=True)
 
 
+NOT_TESTED = FoundStep(Step(None, None, None, False))
+"""What is known of a run that was compared with no other."""
+
+
 def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
     """Return the notes on each sample of items that runs rank, and on runs that keep different shares of the groups."""
     shares = dict.fromkeys(record.groups_share or "all" for record in records)

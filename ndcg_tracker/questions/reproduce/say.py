@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.say_tables import labels_text
@@ -47,7 +47,6 @@ def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:
 
 
 def _of_published(beside: PublishedMean) -> Report:
-    names = _names([beside])
     verdict, where = {
         True: (Painted("WITHIN", "good"), "the published mean is in the 95% interval of this run's mean"),
         False: (Painted("OUTSIDE", "bad"), "the published mean is outside the 95% interval of this run's mean"),
@@ -60,7 +59,7 @@ def _of_published(beside: PublishedMean) -> Report:
         f"{beside.run.name} on {beside.dataset}: {where}",
         verdict=verdict,
         sentences=[missing] if beside.n_missing else [],
-        tables=[Table.of((_metric_column(names), *heads), [beside])],
+        tables=[Table.of((_METRIC, *heads), [beside])],
         facts=[
             ("labels", labels_text(LabelSetRef(beside.label_set_version, "", beside.judge))),
             (units(), f"{beside.n:,}"),
@@ -69,14 +68,13 @@ def _of_published(beside: PublishedMean) -> Report:
 
 
 def _of_run(reproduction: Reproduction) -> Report:
-    names = _names(reproduction.metrics)
     heads = kinds("original mean, reproduced mean, delta delta difference, ci interval 95% interval, rmse mean RMSE")
-    tables = [Table.of((_metric_column(names), *heads, *kinds("p_value p p")), reproduction.metrics)]
+    tables = [Table.of((_METRIC, *heads, *kinds("p_value p p")), reproduction.metrics)]
     facts = []
     if reproduction.baselines is not None:
         original, reproduced = reproduction.baselines
         heads = kinds("er mean ER, delta_ri delta DeltaRI")
-        tables.append(Table.of((_metric_column(names), *heads), reproduction.metrics, "effect"))
+        tables.append(Table.of((_METRIC, *heads), reproduction.metrics, "effect"))
         facts.append(("baselines", f"{original.name} (original), {reproduced.name} (reproduced)"))
     if reproduction.lists:
         of_lists = Column("rbo", f"RBO, p={reproduction.rbo_p:g}", "mean")
@@ -100,7 +98,7 @@ def _of_run(reproduction: Reproduction) -> Report:
     facts.append(("labels", labels_text(reproduction.label_set)))
     facts.append((units(), f"{reproduction.n:,} paired"))
     return Report(
-        _finding(reproduction, names),
+        _finding(reproduction),
         sentences=[", ".join(alone)] if alone else [],
         tables=tables,
         facts=facts,
@@ -108,11 +106,16 @@ def _of_run(reproduction: Reproduction) -> Report:
     )
 
 
-def _metric_column(names: Mapping[str, str]) -> Column:
-    return Column("metric", "metric", "id", of=lambda of: names[of.metric])
+def _familiar(metric: ReproducedMetric | PublishedMean) -> str:
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
+
+    return familiar_name(metric.metric, metric.requested_as)
 
 
-def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
+_METRIC = Column("metric", "metric", "id", of=_familiar)
+
+
+def _finding(reproduction: Reproduction) -> str:
     """Return whether the runs are the same, or how far apart they are."""
     runs = f"{reproduction.reproduced.name} is {{}} {reproduction.original.name} on {reproduction.dataset}"
     are_equal = not (reproduction.only_in_original or reproduction.only_in_reproduced) and all(
@@ -129,13 +132,6 @@ def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
     lists = (
         "" if reproduction.same_lists is None else f"{percent(reproduction.same_lists)} of {of_both} are identical; "
     )
-    how_far = f"{names[first.metric]} differs by {points(first.delta, signed=True)}"
+    how_far = f"{_familiar(first)} differs by {points(first.delta, signed=True)}"
     of_groups = "" if first.rmse is None else f", and by {points(first.rmse)} per {unit()} (RMSE)"
     return f"{runs.format('not the same as')}: {lists}{how_far}{of_groups}"
-
-
-def _names(metrics: Sequence[ReproducedMetric | PublishedMean]) -> Mapping[str, str]:
-    """Return the names by which people know the metrics."""
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
-
-    return {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in metrics}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ndcg_tracker.compare.results import LabelSetRef
+from ndcg_tracker.compare.slices import numbered
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
@@ -140,12 +141,10 @@ def run_slices(
     >>> [(row.value, row.n, row.mean) for row in run_slices(np.array([0.5, 1.0, 0.0]), ["de", "de", None])]
     [('de', 2, 0.75), (None, 1, 0.0)]
     """
-    places: dict[str | None, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    slices = []
-    for name, of_slice in places.items():
+    (different, codes), slices = numbered(names), list[ShownSlice]()
+    for code, name in enumerate(different):
+        of_slice = codes == code
         some = None if weights is None else weights[of_slice]
-        n = len(of_slice) if some is None else int((some > 0).sum())
+        n = int((of_slice if some is None else some > 0).sum())
         slices.append(ShownSlice(name, n, *mean_interval(values[of_slice], some, limits)))
     return tuple(sorted(slices, key=lambda row: (row.value is None, -row.n, row.value or "")))
