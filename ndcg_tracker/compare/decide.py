@@ -172,7 +172,7 @@ class SuiteResults:
 
     def at(self, end: End) -> Strata:
         """Return the strata at one end of what unjudged items may be worth."""
-        return self.sample.moved({dataset: paired.ends[end] for dataset, paired in self.parts.items() if paired.ends})
+        return Strata({name: of.at(end) if of.ends else of.sample for name, of in self.parts.items()})
 
     @property
     def unreached(self) -> Note | None:
