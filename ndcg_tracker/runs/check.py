@@ -154,14 +154,10 @@ class _Contents:
 
     def look(self, progress: Progress | None) -> None:
         """Compare everything and record the damage."""
-        of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
-        for run in self._tx.runs.without_facts():
-            if self._made is not None and run.id not in self._made.runs:
-                continue
-            of_dataset[run.dataset_id].append(run)
-        n_runs = sum(map(len, of_dataset.values()))
+        every = self._tx.runs.without_facts()
+        runs = [run for run in every if self._made is None or run.id in self._made.runs]
         for dataset in self._tx.datasets.all():
-            self._look_at(dataset, of_dataset[dataset.id], progress, n_runs)
+            self._look_at(dataset, [run for run in runs if run.dataset_id == dataset.id], progress, len(runs))
 
     def _look_at(self, dataset: DatasetRecord, runs: list[RunRecord], progress: Progress | None, n_runs: int) -> None:
         for label_set in self._tx.labels.sets(dataset.id, None):

@@ -446,17 +446,14 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
         yield
         return
     except LockedError as error:
-        held = _held(error.holder)
+        raise FailedDatabaseError(location, _held(error.holder)) from None
     except Exception as error:
-        held = None
         refused = error.orig if isinstance(error, DBAPIError) else error
         state = getattr(refused, "sqlstate", None)
         if state not in (_NO_RIGHT, _CANCELED):
             raise
         statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
         said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is not imported here
-    if held is not None:
-        raise FailedDatabaseError(location, held)
     if state == _CANCELED:
         raise FailedDatabaseError(location, _ended_early(connection, writing=writing))
     words = {"words": re.findall(r"\w+", said)}

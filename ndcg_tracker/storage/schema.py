@@ -64,6 +64,22 @@ def _refers(name: str, table: str, comment: str, *, nullable: bool = False, **op
     return Column(name, IDENTIFIER, ForeignKey(f"{table}.id"), nullable=nullable, comment=comment, **options)
 
 
+def _decided(*between: SchemaItem) -> tuple[SchemaItem, ...]:
+    """Return the columns of every decision of a gate: its verdict and who overrode it, and what was left open."""
+    return (
+        _given("decision", TEXT, "pass, fail or inconclusive."),
+        _given("reason", TEXT, "Why, in one sentence."),
+        _maybe("acknowledged_reason", TEXT, "Why someone overrode the decision; NULL where nobody did."),
+        _maybe("acknowledged_by", TEXT, "Who overrode the decision; NULL where nobody did."),
+        _given("created_at_utc", TEXT, "When the decision was made, ISO 8601 in UTC."),
+        *between,
+        _maybe("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
+        _maybe("delta_low", REAL, "Least delta that unjudged items left open; NULL where that is not known."),
+        _maybe("delta_high", REAL, "Greatest delta that unjudged items left open; NULL where that is not known."),
+        CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
+    )
+
+
 datasets = _table(
     "datasets",
     "One row per dataset: a named set of groups with their labels.",
@@ -325,26 +341,19 @@ decisions = _table(
     _maybe("ci_low", REAL, "Lower end of the confidence interval of delta."),
     _maybe("ci_high", REAL, "Upper end of the confidence interval of delta."),
     _maybe("alpha", REAL, "Error probability that the interval allows."),
-    _given("decision", TEXT, "pass, fail or inconclusive."),
-    _given("reason", TEXT, "Why, in one sentence."),
-    _maybe("acknowledged_reason", TEXT, "Why someone overrode the decision; NULL where nobody did."),
-    _maybe("acknowledged_by", TEXT, "Who overrode the decision; NULL where nobody did."),
-    _given("created_at_utc", TEXT, "When the decision was made, ISO 8601 in UTC."),
-    _maybe(
-        "repeats",
-        JsonText,
-        "JSON object: ids of the runs of baseline and candidate where one has several; NULL of two runs.",
+    *_decided(
+        _maybe(
+            "repeats",
+            JsonText,
+            "JSON object: ids of the runs of baseline and candidate where one has several; NULL of two runs.",
+        ),
     ),
-    _maybe("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
-    _maybe("delta_low", REAL, "Least delta that unjudged items left open; NULL where that is not known."),
-    _maybe("delta_high", REAL, "Greatest delta that unjudged items left open; NULL where that is not known."),
     _maybe("checked_by", TEXT, "Who answered the sample that checks the judge; NULL where nobody did."),
     _maybe("budget", REAL, "Chance of any false PASS, or FAIL, that its looks share; NULL without a budget."),
     _maybe("looks", COUNT, "How many looks share the budget; NULL where there is no end, or no budget."),
     _maybe("look", COUNT, "Which look it is at the baseline's lists, from 1; NULL without a budget."),
     _maybe("baseline_lists", JsonText, "JSON object that knows the baseline's lists; NULL without a budget."),
     _maybe("question", TEXT, "Digest of the question: runs, labels and rules; NULL of older decisions."),
-    CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     sqlite_autoincrement=True,
 )
 
@@ -432,14 +441,7 @@ suite_decisions = _table(
     _maybe("ci_low", REAL, "Lower bound of delta that decided."),
     _maybe("ci_high", REAL, "Upper bound of delta that decided."),
     _maybe("alpha", REAL, "Error probability that FAIL allows."),
-    _given("decision", TEXT, "pass, fail or inconclusive."),
-    _given("reason", TEXT, "Why, in one sentence."),
-    _maybe("acknowledged_reason", TEXT, "Why someone overrode the decision; NULL where nobody did."),
-    _maybe("acknowledged_by", TEXT, "Who overrode the decision; NULL where nobody did."),
-    _given("created_at_utc", TEXT, "When the decision was made, ISO 8601 in UTC."),
-    _maybe("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
-    _maybe("delta_low", REAL, "Least delta that unjudged items left open; NULL where that is not known."),
-    _maybe("delta_high", REAL, "Greatest delta that unjudged items left open; NULL where that is not known."),
+    *_decided(),
     _given(
         "judge",
         TEXT,
@@ -447,7 +449,6 @@ suite_decisions = _table(
         server_default="",
     ),
     _maybe("question", TEXT, "Digest of the question: runs, labels and rules; NULL of older decisions."),
-    CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     sqlite_autoincrement=True,
 )
 

@@ -75,7 +75,7 @@ def test_show(shop: CommandLine) -> None:
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
         "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten", "tie_order", "groups_share",
-        "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
+        "evaluations", "coverages", "hardest", "attribute", "slices", "label_set", "aliases",
         "metric",
     ]  # fmt: skip
     assert shop.rows("show", "den") == shown
