@@ -57,7 +57,7 @@ def statistics_of(database: str) -> None:
     baseline, candidate = results
     pairing = pair(baseline.group_ids, baseline.values, candidate.group_ids, candidate.values)
     one, other = (RunRef(run.name, run.id) for run in runs)
-    paired = PairedResults(METRIC, pairing)
+    paired = PairedResults(METRIC, pairing, pairing.sample)
 
     def names(group_ids: NDArray[np.int64]) -> list[str]:
         return [str(number) for number in group_ids.tolist()]

@@ -36,16 +36,15 @@ from ndcg_tracker.compare.sample import Sample, Strata
 from ndcg_tracker.compare.where import ranked, where
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
-from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
 from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
 from ndcg_tracker.words.texts import DatasetName, sample_command
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
+    from ndcg_tracker.compare.drawn import DrawnCheck
     from ndcg_tracker.compare.slices import AttributeValues, Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
@@ -55,24 +54,22 @@ GroupNames = Callable[[Index], Sequence[str]]
 class PairedResults:
     """One metric of two runs, ready to be compared.
 
-    ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None. ``missing_in_*``:
-    how many labelled groups that run lacks. ``means``: the means of baseline and candidate if they are not a (weighted)
+    ``metric``: its canonical text. ``every``: the sample of all paired groups, also of weight 0. ``missing_in_*``: how
+    many labelled groups that run lacks. ``means``: the means of baseline and candidate if they are not a (weighted)
     mean of the group results. ``no_inference``: why no test applies, None if one does (``empty_weight=one``).
-    ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the smallest and the largest
-    possible difference, None if they are not known. ``not_judged``: which runs have no judged item that the metric
-    counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
-    about that), None if it is compared. ``direction``: which values are better. ``repeats``, ``clusters``, ``drawn``,
-    ``least_apart``: see ``Sample``; ``clustered_by``: the attribute that makes the clusters, if one was asked for.
-    ``requested_as``, ``judged``, ``judge_alone``: see ``About``. ``unjudged``: what unjudged items leave open,
-    ``ends``: the differences at both ends of what they may be worth, if these are known. ``unreached``: a note that
-    labels do not reach both runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are
-    the same, None if unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without
-    them. ``graded``: labels with answers that are too few to decide, None for the stored labels.
+    ``tie_effect``: the bounds of both means over ties in scores, if known. ``not_judged``: which runs have no judged
+    item that the metric counts, None if both have some. ``shown_only``: why the metric is shown but not compared
+    (``no_inference`` is a note about that), None if it is compared. ``clustered_by``: the attribute that makes the
+    clusters, if one was asked for. ``requested_as``, ``judged``, ``judge_alone``: see ``About``. ``unjudged``: what
+    unjudged items leave open, ``ends``: the differences at both ends of what they may be worth, if these are known.
+    ``unreached``: a note that labels do not reach both runs, None if they do. ``check``: what drawn answers say, None
+    without any; ``others``: the estimates without them. ``graded``: labels with answers that are too few to decide,
+    None for the stored labels.
     """
 
     metric: str
     pairing: Pairing
-    weights: Floats | None = None
+    every: Sample
     missing_in_baseline: int = 0
     missing_in_candidate: int = 0
     means: tuple[float, float] | None = None
@@ -81,45 +78,36 @@ class PairedResults:
     judged: JudgedShare | None = None
     judge_alone: str = ""
     tie_effect: TieEffect | None = None
-    limits: tuple[float, float] | None = None
     not_judged: NotComparable | None = None
     shown_only: ShownOnly | None = None
-    repeats: tuple[Floats, Floats] | None = None
-    clusters: Index | None = None
-    drawn: DrawnDeltas | None = None
-    least_apart: int = 0
     clustered_by: str | None = None
-    direction: Direction = "higher"
     unjudged: Unjudged | None = None
     ends: Mapping[End, Floats] = field(default_factory=dict)
     unreached: Note | None = None
-    same_lists: Mask | None = None
     check: DrawnCheck | None = None
     others: Mapping[str, Estimate] = field(default_factory=dict)
     graded: LabelLists | None = None
 
     def of(self, places: Index) -> PairedResults:
         """Return the same for some of the groups."""
-        pairing, of = self.pairing, self.every.of(places)
+        pairing = self.pairing
         baseline, candidate = pairing.baseline[places], pairing.candidate[places]
         groups = replace(pairing, group_ids=pairing.group_ids[places], baseline=baseline, candidate=candidate)
-        own = replace(self, pairing=groups, weights=of.weights, repeats=of.repeats, clusters=of.clusters)
-        return replace(own, drawn=of.drawn, same_lists=of.same)
+        return replace(self, pairing=groups, every=self.every.of(places))
 
-    @cached_property
-    def every(self) -> Sample:
-        """The sample of all groups, also of weight 0."""
-        pairing, sides = self.pairing, (self.pairing.baseline, self.pairing.candidate)
-        shared = self.weights, self.clusters, self.repeats, self.drawn, self.least_apart, self.limits, self.same_lists
-        seen = np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None
-        return Sample(pairing.delta, self.direction, sides, *shared, seen)
+    def valued(self, baseline: Floats, candidate: Floats) -> PairedResults:
+        """Return the same groups with other results, of which neither other means nor ties are known."""
+        pairing = replace(self.pairing, baseline=baseline, candidate=candidate)
+        every = replace(self.every, delta=pairing.delta, values=(baseline, candidate))
+        return replace(self, pairing=pairing, every=every, means=None, tie_effect=None)
 
     @cached_property
     def counts(self) -> Index | None:
         """The places of the groups that count; None for all."""
-        if self.weights is None or checked_weights(self.pairing.delta, self.weights).all():
+        weights = self.every.weights
+        if weights is None or checked_weights(self.every.delta, weights).all():
             return None
-        return np.flatnonzero(self.weights)
+        return np.flatnonzero(weights)
 
     @cached_property
     def sample(self) -> Sample:
@@ -134,11 +122,6 @@ class PairedResults:
     def counted(self, by: Slicing) -> Slicing:
         """Return a slicing of the groups that count."""
         return by if self.counts is None else by.at(self.counts)
-
-    @property
-    def gain(self) -> Floats:
-        """By how much each paired group is better in the candidate: float64, shape (n,)."""
-        return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
 
     @property
     def about(self) -> About:
@@ -173,7 +156,7 @@ class SuiteResults:
 
     parts: Mapping[str, PairedResults]
 
-    drawn = check = tie_effect = no_inference = means = weights = not_judged = shown_only = None
+    check = tie_effect = no_inference = means = not_judged = shown_only = None
 
     @property
     def sample(self) -> Strata:
@@ -189,7 +172,7 @@ class SuiteResults:
 
     def at(self, end: End) -> Strata:
         """Return the strata at one end of what unjudged items may be worth."""
-        return self.sample.moved({dataset: paired.ends[end] for dataset, paired in self.parts.items() if paired.ends})
+        return Strata({name: of.at(end) if of.ends else of.sample for name, of in self.parts.items()})
 
     @property
     def unreached(self) -> Note | None:
@@ -283,7 +266,7 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    if first.shown_only is not None or first.drawn is not None:
+    if first.shown_only is not None or first.every.drawn is not None:
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
     if by.are_shown and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
@@ -451,10 +434,10 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
     Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
     that way, or have weight 0, are never among them.
     """
-    pairing = results.pairing
-    moves = sign * results.gain
-    sign = sign if results.direction == "higher" else -sign
-    places = np.flatnonzero(moves > 0 if results.weights is None else (moves > 0) & (results.weights > 0))
+    pairing, every = results.pairing, results.every
+    moves = sign * every.gains.delta
+    sign = sign if every.direction == "higher" else -sign
+    places = np.flatnonzero(moves > 0 if every.weights is None else (moves > 0) & (every.weights > 0))
     if top < 1 or not places.size:
         return ()
     if places.size > top:
@@ -483,7 +466,7 @@ def compared(results: Results, methods: Methods = T_TEST) -> Estimate:
     means: tuple[float | None, float | None] = results.means or (None, None)
     if results.means is not None and sample.n:
         found = replace(found, t=replace(found.t, mean=results.means[1] - results.means[0]))
-    elif sample.n and results.drawn is None:
+    elif sample.n:
         means = results.every.means
     found = replace(found, means=means, others={**found.others, **results.others})
     n_weightless = found.about.groups.paired - sample.n

@@ -462,7 +462,7 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
     _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
-    return replace(results, clusters=codes, clustered_by=by.attribute)
+    return replace(results, every=replace(results.every, clusters=codes), clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
@@ -509,9 +509,9 @@ def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair, *, w
 
     Only the lists of these groups are read.
     """
-    shown = [*comparison.worst, *comparison.best]
-    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
-    key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
+    shown = [of.group for of in (*comparison.worst, *comparison.best)]
+    ids = tx.groups.ids(both.dataset_id, Keys.from_strings(shown))
+    key_of = dict(zip(ids.tolist(), shown, strict=True))
     texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
     comparison = replace(comparison, texts=texts)
     if not with_items:

@@ -236,10 +236,6 @@ class Strata:
         """Which values are better."""
         return self.each[0].direction
 
-    def moved(self, deltas: Mapping[str, Floats]) -> Strata:
-        """Return the same with other differences in some strata."""
-        return replace(self, parts={k: of.moved(deltas[k]) if k in deltas else of for k, of in self.parts.items()})
-
     @property
     def gains(self) -> Strata:
         """The same as gains."""

@@ -469,5 +469,5 @@ def _run(*, dataset: str, word: str | None, **row: Any) -> RunRecord:
 
 
 def _prunings() -> sa.Subquery:
-    columns = (schema.prunings.c[name] for name in ("run_id", "created_at_utc", "summaries_only", "kept_share"))
-    return sa.select(*columns).subquery()
+    of = schema.prunings.c
+    return sa.select(of.run_id, of.created_at_utc, of.summaries_only, of.kept_share).subquery()

@@ -40,9 +40,17 @@ BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef
 SHOP, BACK = Comparison(BASELINE, CANDIDATE, "shop", LABELS), Comparison(CANDIDATE, BASELINE, "shop", LABELS)
 
 
-def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@10", **rest: Any) -> PairedResults:
+def results(
+    baseline: list[float],
+    candidate: list[float],
+    metric: str = "ndcg@10",
+    weights: NDArray[np.float64] | None = None,
+    limits: tuple[float, float] | None = None,
+    **rest: Any,
+) -> PairedResults:
     ids = np.arange(len(baseline))
-    return PairedResults(metric, pair(ids, np.array(baseline), ids, np.array(candidate)), **rest)
+    pairing = pair(ids, np.array(baseline), ids, np.array(candidate))
+    return PairedResults(metric, pairing, replace(pairing.sample, weights=weights, limits=limits), **rest)
 
 
 def names(ids: NDArray[np.int64]) -> list[str]:
@@ -258,7 +266,7 @@ def test_counts_come_from_the_pairing() -> None:
         np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
         missing="zero",
     )  # fmt: skip
-    comparison = compared(PairedResults("ndcg@10", pairing, missing_in_candidate=7))
+    comparison = compared(PairedResults("ndcg@10", pairing, pairing.sample, missing_in_candidate=7))
     assert as_object(comparison.groups) == {
         "paired": 3,
         "only_in_baseline": 1,

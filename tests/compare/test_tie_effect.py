@@ -43,7 +43,8 @@ def paired(t: float, ties: tuple[float, float], seed: int = 0) -> PairedResults:
     ids, half = np.arange(400), np.full(400, 0.5)
     mean = 0.5 + t * error
     bounds = TieBounds(mean + ties[0] * error, mean + ties[1] * error)
-    return PairedResults(f"m{seed}", pair(ids, half, ids, half + delta), tie_effect=TieEffect(CLOSED, bounds))
+    pairing = pair(ids, half, ids, half + delta)
+    return PairedResults(f"m{seed}", pairing, pairing.sample, tie_effect=TieEffect(CLOSED, bounds))
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             f"{both.arms[1].name!r}",
             advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
-    shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
+    shares = np.ones(paired.group_ids.size) if (own := results.every.weights) is None else own
     shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)
     means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
     places = np.searchsorted(ids, paired.group_ids)
@@ -350,12 +350,8 @@ def _paired(tx: ReadTransaction, both: RunPair, sides: Sequence[Sequence[_SomeGr
     means = None
     if mean is not None and other_mean is not None and all(of.n_groups == n for of in found):
         means = (mean, other_mean)
-    return PairedResults(
-        str(both.metric),
-        pairing,
-        weights=None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)],
-        means=means,
-    )
+    own = None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)]
+    return PairedResults(str(both.metric), pairing, replace(pairing.sample, weights=own), means=means)
 
 
 def _worst_group(both: RunPair, group: str | None) -> list[Note]:

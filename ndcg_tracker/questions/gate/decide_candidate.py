@@ -104,7 +104,7 @@ def advisable(decision: Decision, mean: float | None) -> Decision:
 def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     """Return the decision on all groups and the requested parts that holds whatever unjudged items are worth."""
     results, look, metric = facts.results, facts.basis.look, facts.comparison.metrics[0]
-    check, number = results.check, facts.basis.drawn_look if results.drawn is not None and look is None else 0
+    check, number = results.check, facts.basis.drawn_look if results.every.drawn is not None and look is None else 0
     rules = _rules(question, facts)
     undecided = Decision(rules=rules, t=TTest(results.sample.n, metric.gain, None))
     if look is not None and not look.level:
@@ -150,7 +150,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules:
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
         )
-    refuse("gate", {"max_harm": rules.max_harm, "weights": results.weights is not None})
+    refuse("gate", {"max_harm": rules.max_harm, "weights": results.every.weights is not None})
     found = decide(gains, rules, levels)
     return with_parts(found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by))), levels)
 
@@ -171,7 +171,7 @@ def _levels(question: GateQuestion, facts: GateFacts) -> Levels:
         # the ways that lead to FAIL; PASS needs all of them
         n_ways = 1 + (question.by is not None) + (question.max_harm is not None)
         return Levels(1 - look.level, look.level / n_ways)
-    if facts.results.drawn is not None:
+    if facts.results.every.drawn is not None:
         level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
         return Levels(1 - level, level / 5)
     return Levels()

@@ -236,7 +236,7 @@ def pair_report(
         results.pairing.baseline,
         results.pairing.candidate,
         attributes_of(tx, pair.both.dataset_id, ids),
-        results.direction,
+        results.every.direction,
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
@@ -374,7 +374,7 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
 def _of_runs(pair: ComparedPair) -> tuple[Floats, Floats]:
     """Return the results of each run of both arms: shapes (k_a, n) and (k_b, n)."""
     results = pair.results[0]
-    return results.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
+    return results.every.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
 
 
 @dataclass(frozen=True)
