@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.join import JudgedRanking
     from ndcg_tracker.rankings.keys import Keys
-    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.marks import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.texts import GroupTexts
 
