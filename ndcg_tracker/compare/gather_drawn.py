@@ -276,14 +276,14 @@ def with_answers(
     before, after = pair.values(graded)
     told, without = results.valued(before, after), deltas.values
     if check.is_complete:
-        return replace(told, check=check, others=others), []
+        return replace(told, others=others).knowing(check=check), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
         return replace(told, graded=graded), [Note("few_drawn", facts | {"metric": str(metric)}, command)]
     told = results.valued(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
     every = replace(told.every, clusters=clusters, drawn=deltas, least_apart=least_apart)
-    return replace(told, every=every, check=check, others=others), []
+    return replace(told, every=every, others=others).knowing(check=check), []
 
 
 def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:

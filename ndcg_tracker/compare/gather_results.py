@@ -11,7 +11,7 @@ import numpy as np
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids, without_partner
-from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
+from ndcg_tracker.compare.results import About, NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
 from ndcg_tracker.compare.shares import Evaluated, results_in, weights_for
 from ndcg_tracker.errors import InputError, argument
@@ -117,17 +117,13 @@ def paired_results(
         repeats=repeats if both.is_repeated else None,
         limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
     )
-    return PairedResults(
-        text,
-        pairing,
-        every,
-        missing_in_baseline=n_missing[0],
-        missing_in_candidate=n_missing[1],
-        means=means,
-        no_inference=no_inference,
+    about = About(
+        metric=text,
+        groups=replace(pairing.groups, missing_in_baseline=n_missing[0], missing_in_candidate=n_missing[1]),
         tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
         shown_only=metric.shown_only,
     )
+    return PairedResults(about, pairing, every, means, no_inference)
 
 
 @dataclass(frozen=True, slots=True)

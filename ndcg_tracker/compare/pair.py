@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 
 from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.results import GroupCounts
 from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
@@ -41,6 +42,18 @@ class Pairing:
     def delta(self) -> Floats:
         """Candidate minus baseline of every paired group: float64, shape (n,)."""
         return np.asarray(self.candidate - self.baseline)
+
+    @property
+    def groups(self) -> GroupCounts:
+        """How many groups are paired, and how many are not."""
+        return GroupCounts(
+            self.group_ids.size,
+            only_in_baseline=self.only_in_baseline.size,
+            only_in_candidate=self.only_in_candidate.size,
+            undefined=self.undefined,
+            missing=self.missing,
+            in_neither=self.in_neither.size,
+        )
 
     @property
     def sample(self) -> Sample:

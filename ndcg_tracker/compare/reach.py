@@ -74,9 +74,9 @@ def coverage(
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
-        if is_own and (is_other or of.check is None):
+        if is_own and (is_other or of.about.check is None):
             left, ends = (None, {}) if is_other else _open(sides, metric, of, shares, worth)
-            found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
+            found.append(replace(of, unreached=unreached, ends=ends).knowing(unjudged=left))
         else:  # drawn answers settle what labels leave open
             found.append(of)
     return found, notes, () if options.for_screen else sides.listed

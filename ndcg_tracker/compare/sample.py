@@ -109,6 +109,11 @@ class Sample:
         return self.delta.size
 
     @property
+    def n_clusters(self) -> int:
+        """The number of clusters, 0 without any."""
+        return 0 if self.clusters is None else np.unique(self.clusters).size
+
+    @property
     def wins(self) -> int:
         """How many groups are better."""
         return int((self.delta > 0).sum() if self.direction == "higher" else (self.delta < 0).sum())

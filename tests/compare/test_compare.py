@@ -21,7 +21,7 @@ from ndcg_tracker.compare.decide import (
 )
 from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
+from ndcg_tracker.compare.results import About, Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.compare.slices import AttributeValues
 from ndcg_tracker.errors import InputError
@@ -50,7 +50,12 @@ def results(
 ) -> PairedResults:
     ids = np.arange(len(baseline))
     pairing = pair(ids, np.array(baseline), ids, np.array(candidate))
-    return PairedResults(metric, pairing, replace(pairing.sample, weights=weights, limits=limits), **rest)
+    return PairedResults(
+        About(metric=metric, groups=pairing.groups),
+        pairing,
+        replace(pairing.sample, weights=weights, limits=limits),
+        **rest,
+    )
 
 
 def names(ids: NDArray[np.int64]) -> list[str]:
@@ -266,7 +271,8 @@ def test_counts_come_from_the_pairing() -> None:
         np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
         missing="zero",
     )  # fmt: skip
-    comparison = compared(PairedResults("ndcg@10", pairing, pairing.sample, missing_in_candidate=7))
+    about = About(metric="ndcg@10", groups=replace(pairing.groups, missing_in_candidate=7))
+    comparison = compared(PairedResults(about, pairing, pairing.sample))
     assert as_object(comparison.groups) == {
         "paired": 3,
         "only_in_baseline": 1,

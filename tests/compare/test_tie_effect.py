@@ -8,7 +8,7 @@ import pytest
 from ndcg_tracker.compare.decide import PairedResults, adjusted_jointly, compare_metrics, compare_runs
 from ndcg_tracker.compare.options import Methods, TestName
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Comparison, Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
+from ndcg_tracker.compare.results import About, Comparison, Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -44,7 +44,8 @@ def paired(t: float, ties: tuple[float, float], seed: int = 0) -> PairedResults:
     mean = 0.5 + t * error
     bounds = TieBounds(mean + ties[0] * error, mean + ties[1] * error)
     pairing = pair(ids, half, ids, half + delta)
-    return PairedResults(f"m{seed}", pairing, pairing.sample, tie_effect=TieEffect(CLOSED, bounds))
+    about = About(metric=f"m{seed}", groups=pairing.groups, tie_effect=TieEffect(CLOSED, bounds))
+    return PairedResults(about, pairing, pairing.sample)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, ite
 from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
+from ndcg_tracker.compare.results import About
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -351,7 +352,7 @@ def _paired(tx: ReadTransaction, both: RunPair, sides: Sequence[Sequence[_SomeGr
     if mean is not None and other_mean is not None and all(of.n_groups == n for of in found):
         means = (mean, other_mean)
     own = None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)]
-    return PairedResults(str(both.metric), pairing, replace(pairing.sample, weights=own), means=means)
+    return PairedResults(About(metric=str(both.metric)), pairing, replace(pairing.sample, weights=own), means)
 
 
 def _worst_group(both: RunPair, group: str | None) -> list[Note]:

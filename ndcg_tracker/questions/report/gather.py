@@ -360,7 +360,7 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     """
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
-    if len({(pair.results[0].metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
+    if len({(pair.results[0].about.metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
         return ()
     first = pairs[0].results[0].pairing
     arms = [_of_runs(pairs[0])[0]]
