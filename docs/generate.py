@@ -7,7 +7,7 @@ python docs/generate.py --check    # writes nothing; exit code 1 if a page is ou
 import re
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -16,7 +16,8 @@ from sqlalchemy import Table
 
 from ndcg_tracker.cli.app import COMMANDS, command_line
 from ndcg_tracker.cli.help import meaning_of, spelling_of
-from ndcg_tracker.cli.options import EVERYDAY
+from ndcg_tracker.cli.options import EVERYDAY, as_option
+from ndcg_tracker.errors import worded
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
@@ -24,6 +25,7 @@ from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rules import KINDS, RULES, spelled
 from ndcg_tracker.storage.schema import metadata
 
 DOCS = Path(__file__).resolve().parent
@@ -200,7 +202,31 @@ def _command_body(name: str, command: Any, common: set[str], above: set[str]) ->
     shared = [_name(line) for line in rare if line in common - above]
     yield from ["", f"As above: `{' '.join(said)}`."] if said else []
     yield from ["", f"As in [several commands](../commands.md#{_ANCHOR}): `{' '.join(shared)}`."] if shared else []
+    yield from _list("What goes together", [*_combinations(name)][1:])
     above.update((*first, *rare))
+
+
+def _combinations(command: str) -> Iterator[str]:
+    """Yield what does not go with an option, and what options need, from the rules of a command."""
+    apart, needed = defaultdict[str, dict[str, None]](dict), dict[str, list[str]]()
+    for rule in (*RULES.get(command, ()), *RULES.get(f"complete {command}", ())):
+        given, other = ([*map(_as_option, side.split())] for side in (rule.given, rule.other))
+        if rule.needs and given and "read" not in rule.given:  # what this is for is said by itself
+            needed |= dict.fromkeys(given, other)
+        elif not rule.needs:
+            for one in other:
+                apart[one].update(dict.fromkeys(given))
+    of_files = {KINDS["frame"]}
+    for title, rows, joint in (("Not together", apart, ", "), ("Needed", needed, " or ")):
+        lines = [f"- {one}: {joint.join(others)}" for one, others in rows.items() if not of_files & {one, *others}]
+        yield from ("", f"{title}:", "", *lines) if lines else ()
+
+
+def _as_option(part: str) -> str:
+    """Return a name of a rule as an option, with the values for which the rule does not hold."""
+    text = worded(*spelled(part), as_option)
+    allowed = part.partition("!=")[2].replace("|", " or ")
+    return f"{_code(text) if text.startswith('-') else text}{f' but {allowed}' if allowed else ''}"
 
 
 def _list(folded: str, lines: list[str]) -> Iterator[str]:

@@ -452,14 +452,11 @@ def array_of(values: Any, name: str) -> Any:
 
 
 def numbers_of(values: Any) -> list[Any] | None:
-    """Return tensors of one value each as numbers, None if there is anything else among them."""
-    tensors = [hasattr(value, "__array__") and hasattr(value, "item") for value in values]
-    if not any(tensors) or not all(
-        is_tensor or value is None or isinstance(value, _NUMBER_TYPES)
-        for value, is_tensor in zip(values, tensors, strict=True)
-    ):
+    """Return values with tensors of one value as numbers, None if there are none, or other tensors."""
+    are_tensors = [hasattr(value, "__array__") and hasattr(value, "item") for value in values]
+    if not any(are_tensors):
         return None
     try:
-        return [value.item() if is_tensor else value for value, is_tensor in zip(values, tensors, strict=True)]
+        return [value.item() if is_one else value for value, is_one in zip(values, are_tensors, strict=True)]
     except (RuntimeError, ValueError):  # a tensor of several values
         return None
