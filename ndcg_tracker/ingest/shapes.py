@@ -701,7 +701,7 @@ def _says_no_answer(words: Sequence[str], cell: object) -> bool:
 def each_once(ids: Collection[Any]) -> list[Any]:
     """Return the ids of a ranked list; one that comes again has another name, so that it counts once and ranks stay.
 
-    None is no id, and stays.
+    None stays, because it is not an id.
 
     >>> each_once(["a", "b", "a"])
     ['a', 'b', '(again, rank 3)']
