@@ -49,7 +49,7 @@ def statistics_of(database: str) -> None:
     from ndcg_tracker import Tracker
     from ndcg_tracker.compare.decide import PairedResults, compare_runs
     from ndcg_tracker.compare.pair import pair
-    from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
+    from ndcg_tracker.compare.results import About, Comparison, LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:
         runs = [tx.runs.resolve(name, None) for name in ("run0", "run1")]
@@ -57,7 +57,7 @@ def statistics_of(database: str) -> None:
     baseline, candidate = results
     pairing = pair(baseline.group_ids, baseline.values, candidate.group_ids, candidate.values)
     one, other = (RunRef(run.name, run.id) for run in runs)
-    paired = PairedResults(METRIC, pairing)
+    paired = PairedResults(About(metric=METRIC, groups=pairing.groups), pairing, pairing.sample)
 
     def names(group_ids: NDArray[np.int64]) -> list[str]:
         return [str(number) for number in group_ids.tolist()]

@@ -224,7 +224,7 @@ def _combinations(command: str) -> Iterator[str]:
 
 def _as_option(part: str) -> str:
     """Return a name of a rule as an option, with the values for which the rule does not hold."""
-    text = worded(*spelled(part), as_option)
+    text = worded(spelled(part)[0], as_option)
     allowed = part.partition("!=")[2].replace("|", " or ")
     return f"{_code(text) if text.startswith('-') else text}{f' but {allowed}' if allowed else ''}"
 

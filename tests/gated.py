@@ -9,7 +9,7 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 from refused import refusal_of
 
 import ndcg_tracker as nt
-from ndcg_tracker.storage.records import DecisionRecord
+from ndcg_tracker.storage.marks import DecisionRecord
 
 N_GROUPS = 240
 BASE = [1, 2] * (N_GROUPS // 2)

@@ -149,7 +149,7 @@ def _imported(name: str, of_program: Mapping[str, Any]) -> Any:
     else:
         app.command(name)(in_typer(answers))
         command = typer.main.get_command(app)
-    quiet, verbose = ((of_program[one], _detail_after) for one in ("quiet", "verbose"))
+    quiet, verbose = (of_program["quiet"], _detail_after), (of_program["verbose"], _detail_after)
     for path, one in _with_inner(name, command):
         db, brief = (of_program["db"], _database_after), (of_program["brief"], of_program["brief"].callback)
         for option, callback in (db, brief, *((quiet, verbose) if path in _ANSWERS else ())):

@@ -332,8 +332,8 @@ def mcp(
     """Serve an agent over the Model Context Protocol.
 
     The agent's client starts this command and talks to it over standard input and output. Each tool returns what the
-    command of the same name prints; gate records its decisions, as the command does. The agent reads files in FOLDER
-    alone, by default the current one. The server ends when its input is closed.
+    command of the same name prints; gate and labels_sample record what they do, as the commands do. The agent reads
+    files in FOLDER alone, by default the current one. The server ends when its input is closed.
 
     Example: ndcg-track mcp --db ndcg-track.db
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ndcg_tracker.compare.results import (
     ENDS,
     TIED,
     About,
-    Clusters,
     Comparison,
     End,
     Estimate,
@@ -28,24 +27,20 @@ from ndcg_tracker.compare.results import (
     NotComparable,
     RunRef,
     Suite,
-    TieEffect,
     Unjudged,
     ties_note,
 )
 from ndcg_tracker.compare.sample import Sample, Strata
 from ndcg_tracker.compare.where import ranked, where
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.metrics.language.measures import ShownOnly
-from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.t_test import checked_weights
 from ndcg_tracker.words.notes import Fact, Note, all_one_notes, carry_command, typed
 from ndcg_tracker.words.texts import DatasetName, sample_command
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.drawn import DrawnCheck, DrawnDeltas
     from ndcg_tracker.compare.slices import AttributeValues, Slicing
 
 GroupNames = Callable[[Index], Sequence[str]]
@@ -55,71 +50,53 @@ GroupNames = Callable[[Index], Sequence[str]]
 class PairedResults:
     """One metric of two runs, ready to be compared.
 
-    ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None. ``missing_in_*``:
-    how many labelled groups that run lacks. ``means``: the means of baseline and candidate if they are not a (weighted)
-    mean of the group results. ``no_inference``: why no test applies, None if one does (``empty_weight=one``).
-    ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: the smallest and the largest
-    possible difference, None if they are not known. ``not_judged``: which runs have no judged item that the metric
-    counts, None if both have some. ``shown_only``: why the metric is shown but not compared (``no_inference`` is a note
-    about that), None if it is compared. ``direction``: which values are better. ``repeats``, ``clusters``, ``drawn``,
-    ``least_apart``: see ``Sample``; ``clustered_by``: the attribute that makes the clusters, if one was asked for.
-    ``requested_as``, ``judged``, ``judge_alone``: see ``About``. ``unjudged``: what unjudged items leave open,
-    ``ends``: the differences at both ends of what they may be worth, if these are known. ``unreached``: a note that
-    labels do not reach both runs, None if they do. ``same_lists``: bool, shape (n,), whether both lists of a group are
-    the same, None if unknown. ``check``: what drawn answers say, None without any; ``others``: the estimates without
-    them. ``graded``: labels with answers that are too few to decide, None for the stored labels.
+    ``about``: what an estimate of it is about. ``every``: the sample of all paired groups, also of weight 0. ``means``:
+    the means of baseline and candidate if they are not a (weighted) mean of the group results. ``no_inference``: why no
+    test applies, None if one does (``empty_weight=one``); of a metric that is shown but not compared, a note about
+    that. ``not_judged``: which runs have no judged item that the metric counts, None if both have some. ``ends``: the
+    differences at both ends of what unjudged items may be worth, if these are known. ``unreached``: a note that labels
+    do not reach both runs, None if they do. ``others``: the estimates without drawn answers. ``graded``: labels with
+    answers that are too few to decide, None for the stored labels.
     """
 
-    metric: str
+    about: About
     pairing: Pairing
-    weights: Floats | None = None
-    missing_in_baseline: int = 0
-    missing_in_candidate: int = 0
+    every: Sample
     means: tuple[float, float] | None = None
     no_inference: Note | None = None
-    requested_as: str = ""
-    judged: JudgedShare | None = None
-    judge_alone: str = ""
-    tie_effect: TieEffect | None = None
-    limits: tuple[float, float] | None = None
     not_judged: NotComparable | None = None
-    shown_only: ShownOnly | None = None
-    repeats: tuple[Floats, Floats] | None = None
-    clusters: Index | None = None
-    drawn: DrawnDeltas | None = None
-    least_apart: int = 0
-    clustered_by: str | None = None
-    direction: Direction = "higher"
-    unjudged: Unjudged | None = None
     ends: Mapping[End, Floats] = field(default_factory=dict)
     unreached: Note | None = None
-    same_lists: Mask | None = None
-    check: DrawnCheck | None = None
     others: Mapping[str, Estimate] = field(default_factory=dict)
     graded: LabelLists | None = None
 
+    def knowing(self, **facts: Any) -> PairedResults:
+        """Return the same with other facts in ``about``."""
+        return replace(self, about=replace(self.about, **facts))
+
     def of(self, places: Index) -> PairedResults:
         """Return the same for some of the groups."""
-        pairing, of = self.pairing, self.every.of(places)
+        pairing, every, clusters = self.pairing, self.every.of(places), self.about.clusters
         baseline, candidate = pairing.baseline[places], pairing.candidate[places]
-        groups = replace(pairing, group_ids=pairing.group_ids[places], baseline=baseline, candidate=candidate)
-        own = replace(self, pairing=groups, weights=of.weights, repeats=of.repeats, clusters=of.clusters)
-        return replace(own, drawn=of.drawn, same_lists=of.same)
+        pairing = replace(pairing, group_ids=pairing.group_ids[places], baseline=baseline, candidate=candidate)
+        return replace(self, pairing=pairing, every=every).knowing(
+            groups=replace(self.about.groups, paired=every.n),
+            clusters=clusters and replace(clusters, n=every.n_clusters),
+        )
 
-    @cached_property
-    def every(self) -> Sample:
-        """The sample of all groups, also of weight 0."""
-        pairing, sides = self.pairing, (self.pairing.baseline, self.pairing.candidate)
-        shared = self.weights, self.clusters, self.repeats, self.drawn, self.least_apart, self.limits, self.same_lists
-        seen = np.isin(pairing.group_ids, pairing.in_neither, invert=True) if pairing.in_neither.size else None
-        return Sample(pairing.delta, self.direction, sides, *shared, seen)
+    def valued(self, baseline: Floats, candidate: Floats) -> PairedResults:
+        """Return the same groups with other results, of which neither other means nor ties are known."""
+        pairing = replace(self.pairing, baseline=baseline, candidate=candidate)
+        every = replace(self.every, delta=pairing.delta, values=(baseline, candidate))
+        return replace(self, pairing=pairing, every=every, means=None).knowing(tie_effect=None)
 
     @cached_property
     def counts(self) -> Index | None:
         """The places of the groups that count; None for all."""
-        if self.weights is None or checked_weights(self.pairing.delta, self.weights).all():
+        weights = self.every.weights
+        if weights is None or checked_weights(self.every.delta, weights).all():
             return None
-        return np.flatnonzero(self.weights)
+        return np.flatnonzero(weights)
 
     @cached_property
     def sample(self) -> Sample:
@@ -135,37 +112,6 @@ class PairedResults:
         """Return a slicing of the groups that count."""
         return by if self.counts is None else by.at(self.counts)
 
-    @property
-    def gain(self) -> Floats:
-        """By how much each paired group is better in the candidate: float64, shape (n,)."""
-        return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
-
-    @property
-    def about(self) -> About:
-        """What an estimate of the metric is about."""
-        pairing, by, clusters = self.pairing, self.clustered_by, self.sample.clusters
-        return About(
-            metric=self.metric,
-            requested_as=self.requested_as,
-            groups=GroupCounts(
-                paired=pairing.group_ids.size,
-                only_in_baseline=pairing.only_in_baseline.size,
-                only_in_candidate=pairing.only_in_candidate.size,
-                undefined=pairing.undefined,
-                missing_in_baseline=self.missing_in_baseline,
-                missing_in_candidate=self.missing_in_candidate,
-                missing=pairing.missing,
-                in_neither=pairing.in_neither.size,
-            ),
-            tie_effect=self.tie_effect,
-            clusters=None if by is None or clusters is None else Clusters(by, np.unique(clusters).size),
-            shown_only=self.shown_only,
-            judged=self.judged,
-            unjudged=self.unjudged,
-            judge_alone=self.judge_alone,
-            check=self.check,
-        )
-
 
 @dataclass(frozen=True)
 class SuiteResults:
@@ -173,7 +119,7 @@ class SuiteResults:
 
     parts: Mapping[str, PairedResults]
 
-    drawn = check = tie_effect = no_inference = means = weights = not_judged = shown_only = None
+    no_inference = means = not_judged = None
 
     @property
     def sample(self) -> Strata:
@@ -189,17 +135,16 @@ class SuiteResults:
 
     def at(self, end: End) -> Strata:
         """Return the strata at one end of what unjudged items may be worth."""
-        return self.sample.moved({dataset: paired.ends[end] for dataset, paired in self.parts.items() if paired.ends})
+        return Strata({name: of.at(end) if of.ends else of.sample for name, of in self.parts.items()})
 
     @property
     def unreached(self) -> Note | None:
         """A note that labels do not reach both systems somewhere."""
         return next((paired.unreached for paired in self.parts.values() if paired.unreached is not None), None)
 
-    @property
-    def unjudged(self) -> Unjudged | None:
-        """What unjudged items leave open; the judged share is the mean over the datasets that leave something open."""
-        opened = [paired.unjudged for paired in self.parts.values() if paired.unjudged is not None]
+    def _unjudged(self) -> Unjudged | None:
+        """Return what unjudged items leave open, with the mean judged share of the datasets that leave some open."""
+        opened = [of.about.unjudged for of in self.parts.values() if of.about.unjudged is not None]
         if not opened:
             return None
         sides = zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
@@ -224,7 +169,7 @@ class SuiteResults:
             requested_as=first.requested_as,
             groups=replace(first.groups, **groups),
             clusters=clusters and replace(clusters, n=sum(of.clusters.n for of in each if of.clusters)),
-            unjudged=self.unjudged,
+            unjudged=self._unjudged(),
             judge_alone=next((of.judge_alone for of in each if of.judge_alone), ""),
         )
 
@@ -283,12 +228,12 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    if first.shown_only is not None or first.drawn is not None:
+    if first.about.shown_only is not None or first.every.drawn is not None:
         top = 0  # no value says which group is worse: of no quality, or not labelled by people
     if by.are_shown and first.no_inference is not None:
-        raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
+        raise InputError(f"{first.about.metric} cannot be sliced: no test applies", advice="name another metric first")
     found, slices = None, None
-    if by.slices and first.no_inference is None and first.shown_only is None:
+    if by.slices and first.no_inference is None and first.about.shown_only is None:
         slicings = [first.counted(of.of(first.pairing.group_ids)) for of in by.slices]
         found, aparts = where(first.sample, slicings)
         found = replace(found, left_out=by.left_out)
@@ -394,7 +339,7 @@ def compare_metrics(results: Sequence[Results], methods: Methods = T_TEST) -> tu
     difference is 0 because neither run has a judged item that the metric counts. Otherwise it is
     "no_difference_detected". That includes cases that no test can decide: a single group, the same nonzero difference
     in every group, and a metric without inference. Then a warning says so, p and interval are None, and only delta is
-    known. A metric that is only shown (``PairedResults.shown_only``) has no verdict at all.
+    known. A metric that is only shown (``About.shown_only``) has no verdict at all.
 
     Parameters and raises: as ``compare_runs``.
     """
@@ -451,10 +396,10 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
     Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
     that way, or have weight 0, are never among them.
     """
-    pairing = results.pairing
-    moves = sign * results.gain
-    sign = sign if results.direction == "higher" else -sign
-    places = np.flatnonzero(moves > 0 if results.weights is None else (moves > 0) & (results.weights > 0))
+    pairing, every = results.pairing, results.every
+    moves = sign * every.gains.delta
+    sign = sign if every.direction == "higher" else -sign
+    places = np.flatnonzero(moves > 0 if every.weights is None else (moves > 0) & (every.weights > 0))
     if top < 1 or not places.size:
         return ()
     if places.size > top:
@@ -483,12 +428,12 @@ def compared(results: Results, methods: Methods = T_TEST) -> Estimate:
     means: tuple[float | None, float | None] = results.means or (None, None)
     if results.means is not None and sample.n:
         found = replace(found, t=replace(found.t, mean=results.means[1] - results.means[0]))
-    elif sample.n and results.drawn is None:
+    elif sample.n:
         means = results.every.means
     found = replace(found, means=means, others={**found.others, **results.others})
     n_weightless = found.about.groups.paired - sample.n
     weightless = (Note("weightless", {"n": n_weightless}),) if n_weightless else ()
-    if results.shown_only is not None:
+    if found.about.shown_only is not None:
         told = without_inference(found)
         return replace(told, settled="shown", equivalence=None, warnings=tuple(filter(None, [results.no_inference])))
     if unknown is not None:
@@ -500,7 +445,7 @@ def compared(results: Results, methods: Methods = T_TEST) -> Estimate:
     ends: dict[str, Estimate] = {
         end: estimate(results.at(end), methods, untestable=results.no_inference) for end in results.ends
     }
-    effect = results.tie_effect
+    effect = found.about.tie_effect
     if effect is not None and effect.is_open and found.p_value is not None and found.standard_error:
         ends |= {name: at(found, delta) for name, delta in zip(TIED, effect.delta, strict=True)}
     return replace(found, warnings=(*weightless, *found.warnings), others={**found.others, **ends})

@@ -42,6 +42,7 @@ from ndcg_tracker.compare.reach import coverage as coverage_by_labels
 from ndcg_tracker.compare.results import (
     NOT_COMPARABLE,
     WELL_JUDGED,
+    Clusters,
     Comparison,
     GroupDelta,
     GroupTieBounds,
@@ -112,7 +113,7 @@ class ComparedPair:
     @property
     def decided_by(self) -> str | None:
         """Who gave the answers that decide about the first metric, None where labels alone do."""
-        check = self.results[0].check
+        check = self.results[0].about.check
         return self.both.checked_by if check is None else check.checked_by
 
 
@@ -361,7 +362,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         more += [note for _, notes in answered[:1] for note in notes]
         more += old_designs_note(tx, both, answers) if both.checked_by is not None else []
     if not options.trust_judge and (alone := judge_alone(tx, both)):
-        results = [replace(of, judge_alone=alone) for of in results]
+        results = [of.knowing(judge_alone=alone) for of in results]
     if options.reads_items and not (pruned and options.unjudged is None) and both.checked_by is None:
         results, of_labels, listed = coverage_by_labels(tx, both, results, coverage, options)
         if any(note.kind == "other_ids" for note in of_labels):  # which says why far fewer are judged
@@ -384,7 +385,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         top=options.top,
         by=attributes,
     )
-    is_stored = results[0].check is None and results[0].graded is None  # moves are by stored labels alone
+    is_stored = results[0].about.check is None and results[0].graded is None  # moves are by stored labels alone
     if is_stored and not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both, with_items=not options.for_screen)
     runs, labels = [side.run for side in both.sides], both.baseline.label_set
@@ -433,8 +434,8 @@ def _stored(
     judged_at = {share.cutoff: share for share in coverage}
     results = [
         replace(
-            paired_results(tx, both, metric, options.missing),
-            not_judged=not_judged(tx, both, metric, shares),
+            paired_results(tx, both, metric, options.missing), not_judged=not_judged(tx, both, metric, shares)
+        ).knowing(
             requested_as=_requested_as(both, metric),
             judged=None if metric.is_external else judged_at.get(metric.cutoff),
         )
@@ -462,7 +463,8 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
 def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     """Return results in which groups with the same value form a cluster; a group without a value is its own cluster."""
     _, codes = numbered(by.of(results.pairing.group_ids).values, none_alone=True)
-    return replace(results, clusters=codes, clustered_by=by.attribute)
+    found = replace(results, every=replace(results.every, clusters=codes))
+    return found.knowing(clusters=Clusters(by.attribute, found.sample.n_clusters))
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
@@ -509,9 +511,9 @@ def _with_moves(tx: ReadTransaction, comparison: Comparison, both: RunPair, *, w
 
     Only the lists of these groups are read.
     """
-    shown = [*comparison.worst, *comparison.best]
-    ids = tx.groups.ids(both.dataset_id, Keys.from_strings([group.group for group in shown]))
-    key_of = dict(zip(ids.tolist(), (group.group for group in shown), strict=True))
+    shown = [of.group for of in (*comparison.worst, *comparison.best)]
+    ids = tx.groups.ids(both.dataset_id, Keys.from_strings(shown))
+    key_of = dict(zip(ids.tolist(), shown, strict=True))
     texts = {key_of[of.group_id]: of.text for of in tx.texts.of_groups(both.dataset_id, list(key_of)) if of.text}
     comparison = replace(comparison, texts=texts)
     if not with_items:

@@ -251,7 +251,7 @@ def with_answers(
     ``fresh``: leave out the groups that were answered before the later of both runs was stored.
     """
     ids, aim = results.pairing.group_ids, answers.aim
-    if results.weights is not None or why_not_drawn(metric) is not None:
+    if results.every.weights is not None or why_not_drawn(metric) is not None:
         if aim == "judge":
             what = "groups have weights, which drawn queries do not know"
             raise InputError(what, where=metric.requested_as, advice=f"leave out {argument('check_with')}")
@@ -263,7 +263,7 @@ def with_answers(
         return with_answers(tx, both, metric, results.of(np.flatnonzero(~standing.has_old)), answers)
     if aim == "holes" and not (standing.full.any() or standing.has_old.any()):
         return results, []
-    clusters = results.clusters
+    clusters = results.every.clusters
     if clusters is None and (of_groups := attributes_of(tx, both.dataset_id, ids).get(CLUSTER)) is not None:
         clusters = numbered(of_groups, none_alone=True)[1]
     deltas, graded = pair.deltas(), pair.graded()
@@ -274,24 +274,23 @@ def with_answers(
     others = _alone(deltas, queries, results)
     exact = deltas.known | deltas.drawn
     before, after = pair.values(graded)
-    own, without = results.pairing, deltas.values
-    told = replace(results, pairing=own.with_values(before, after), means=None, tie_effect=None)
+    told, without = results.valued(before, after), deltas.values
     if check.is_complete:
-        return replace(told, check=check, others=others), []
+        return replace(told, others=others).knowing(check=check), []
     if aim == "holes" and not decides:
         facts: dict[str, Fact] = {"n": check.n_answered, "needed": check.n_needed, "left_out": check.n_left_out}
         command = sample_command([run.name for run in runs], "", runs[0].dataset, metric=metric.requested_as)
         return replace(told, graded=graded), [Note("few_drawn", facts | {"metric": str(metric)}, command)]
-    moved = own.with_values(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
-    told = replace(told, pairing=moved, check=check, others=others)
-    return replace(told, clusters=clusters, drawn=deltas, least_apart=least_apart), []
+    told = results.valued(np.where(exact, before, without), np.where(exact, after, without + deltas.control))
+    every = replace(told.every, clusters=clusters, drawn=deltas, least_apart=least_apart)
+    return replace(told, every=every, others=others).knowing(check=check), []
 
 
 def _alone(deltas: DrawnDeltas, queries: DrawnQueries, results: PairedResults) -> dict[str, Estimate]:
     """Return the difference without answers ("judge"), and by how much it is above the one that decides ("favour")."""
     if not deltas.delta.size:
         return {}
-    interval, mean = deltas.favour(results.clusters), queries.mean().estimate
+    interval, mean = deltas.favour(results.every.clusters), queries.mean().estimate
     favour = float(deltas.control.mean()) - (float(deltas.delta.mean()) if queries.is_complete else mean)
     half = None if interval is None else (interval[1] - interval[0]) / 2
     ci = None if half is None else (favour - half, favour + half)

@@ -11,7 +11,7 @@ import numpy as np
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids, without_partner
-from ndcg_tracker.compare.results import NotComparable, TieBounds, TieEffect
+from ndcg_tracker.compare.results import About, NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
 from ndcg_tracker.compare.shares import Evaluated, results_in, weights_for
 from ndcg_tracker.errors import InputError, argument
@@ -40,10 +40,10 @@ def with_same_lists(
     tx: ReadTransaction, both: RunPair, results: PairedResults, by: Slicing | None = None
 ) -> PairedResults:
     """Return the results with which groups have the same lists, where all groups, or all of a slice, are equal."""
-    gain = results.gain
-    if gain.any() and (by is None or group_sums(by.codes, gain != 0, len(by.names)).all()):
+    delta = results.every.delta
+    if delta.any() and (by is None or group_sums(by.codes, delta != 0, len(by.names)).all()):
         return results
-    return replace(results, same_lists=_same_lists(tx, both, results.pairing.group_ids))
+    return replace(results, every=replace(results.every, same=_same_lists(tx, both, results.pairing.group_ids)))
 
 
 def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
@@ -110,20 +110,20 @@ def paired_results(
     n_missing = [_n_missing(tx, arm) - n_left_out if metric.counts_missing else 0 for arm in arms]
     repeats = baseline.at(ids), candidate.at(ids)
     bounds = [_tie_bounds(arm, values, weights) for arm, values in zip(arms, repeats, strict=True)]
-    return PairedResults(
-        text,
-        pairing,
-        weights=weights,
-        missing_in_baseline=n_missing[0],
-        missing_in_candidate=n_missing[1],
-        means=means,
-        no_inference=no_inference,
-        tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
-        limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
-        shown_only=metric.shown_only,
-        repeats=repeats if both.is_repeated else None,
+    every = replace(
+        pairing.sample,
         direction=metric.direction,
+        weights=weights,
+        repeats=repeats if both.is_repeated else None,
+        limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
     )
+    about = About(
+        metric=text,
+        groups=replace(pairing.groups, missing_in_baseline=n_missing[0], missing_in_candidate=n_missing[1]),
+        tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
+        shown_only=metric.shown_only,
+    )
+    return PairedResults(about, pairing, every, means, no_inference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import get_args
 
 import numpy as np
 
 from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.results import GroupCounts
+from ndcg_tracker.compare.sample import Sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.words.texts import counted
@@ -41,9 +43,23 @@ class Pairing:
         """Candidate minus baseline of every paired group: float64, shape (n,)."""
         return np.asarray(self.candidate - self.baseline)
 
-    def with_values(self, baseline: Floats, candidate: Floats) -> Pairing:
-        """Return the same groups with other results."""
-        return replace(self, baseline=baseline, candidate=candidate)
+    @property
+    def groups(self) -> GroupCounts:
+        """How many groups are paired, and how many are not."""
+        return GroupCounts(
+            self.group_ids.size,
+            only_in_baseline=self.only_in_baseline.size,
+            only_in_candidate=self.only_in_candidate.size,
+            undefined=self.undefined,
+            missing=self.missing,
+            in_neither=self.in_neither.size,
+        )
+
+    @property
+    def sample(self) -> Sample:
+        """The sample of the paired groups."""
+        seen = np.isin(self.group_ids, self.in_neither, invert=True) if self.in_neither.size else None
+        return Sample(self.delta, values=(self.baseline, self.candidate), seen=seen)
 
 
 def pair(

@@ -74,9 +74,9 @@ def coverage(
     unreached = next(iter([*(told if is_other else []), *origin]), None)
     found = []
     for metric, of, is_own in zip(both.metrics, results, own, strict=True):
-        if is_own and (is_other or of.check is None):
+        if is_own and (is_other or of.about.check is None):
             left, ends = (None, {}) if is_other else _open(sides, metric, of, shares, worth)
-            found.append(replace(of, unreached=unreached, unjudged=left, ends=ends))
+            found.append(replace(of, unreached=unreached, ends=ends).knowing(unjudged=left))
         else:  # drawn answers settle what labels leave open
             found.append(of)
     return found, notes, () if options.for_screen else sides.listed
@@ -97,9 +97,9 @@ def _open(
         return Unjudged(share, stop=stop), {}
     keys = sides.tx.groups.keys(sides.both.dataset_id, results.pairing.group_ids)
     moved = [unjudged_range(baseline, candidate, metric, keys) for baseline, candidate in product(*sides.judged)]
-    limits, n_items = results.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
+    limits, n_items = results.every.limits or (-np.inf, np.inf), max(of_pair.n_items for of_pair in moved)
     by = {end: np.mean([getattr(of_pair, end) for of_pair in moved], axis=0) for end in ENDS}
-    ends = {end: np.clip(results.pairing.delta + by[end], *limits) for end in ENDS}
+    ends = {end: np.clip(results.every.delta + by[end], *limits) for end in ENDS}
     return Unjudged(share, n_items, int((ends["low"] != ends["high"]).sum())), ends
 
 
@@ -259,7 +259,8 @@ class Vanished:
         groups = places_of(before.ranking.group_keys, after.ranking.group_keys)
         had = ~unlabelled & (ranks < FIRST) & (groups[codes] >= 0)
         gone = np.flatnonzero(had & ~stays)
-        starts, ends = (after.ranking.offsets[groups[codes[gone]] + more] for more in (0, 1))
+        offsets, places = after.ranking.offsets, groups[codes[gone]]
+        starts, ends = offsets[places], offsets[places + 1]
         near = starts[:, None] + np.maximum(ranks[gone, None] + np.arange(-1, 2), 0)
         replaced = (is_new[np.minimum(near, is_new.size - 1)] & (near < ends[:, None])).any(axis=1)
         others = ~stays[unlabelled]

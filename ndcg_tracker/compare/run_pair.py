@@ -134,7 +134,7 @@ class RunPair:
         smaller = [run.name for run in runs if share is not None and share == run.groups_share][:1]
         ranked = [Note("smaller_share", {"share": share, "run": name}) for name in smaller]
         ranked += [*ranked_notes(runs), *self.arms[0].notes, *self.arms[1].notes]
-        told = [side.run.tags.get(NO_ANSWER) for side in (self.baseline, self.candidate)]
+        told = self.baseline.run.tags.get(NO_ANSWER), self.candidate.run.tags.get(NO_ANSWER)
         if all(told) and not self.is_repeated:
             ranked.append(Note("no_answer_of_both", {"baseline": told[0], "candidate": told[1]}))
         version = self.baseline.label_set.version

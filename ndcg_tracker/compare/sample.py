@@ -109,6 +109,11 @@ class Sample:
         return self.delta.size
 
     @property
+    def n_clusters(self) -> int:
+        """The number of clusters, 0 without any."""
+        return 0 if self.clusters is None else np.unique(self.clusters).size
+
+    @property
     def wins(self) -> int:
         """How many groups are better."""
         return int((self.delta > 0).sum() if self.direction == "higher" else (self.delta < 0).sum())
@@ -235,10 +240,6 @@ class Strata:
     def direction(self) -> Direction:
         """Which values are better."""
         return self.each[0].direction
-
-    def moved(self, deltas: Mapping[str, Floats]) -> Strata:
-        """Return the same with other differences in some strata."""
-        return replace(self, parts={k: of.moved(deltas[k]) if k in deltas else of for k, of in self.parts.items()})
 
     @property
     def gains(self) -> Strata:

@@ -26,7 +26,6 @@ from ndcg_tracker.ingest.columns import (
     column_name,
     is_frame_as_dict,
     refuse_single,
-    warn_of_repeats,
 )
 from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -47,7 +46,6 @@ from ndcg_tracker.ingest.objects import (
 from ndcg_tracker.ingest.plain import checked, id_bytes, warn_of_fractions
 from ndcg_tracker.ingest.records import Records, plain_cell, records_of
 from ndcg_tracker.ingest.rows import Rows, in_asked_order, in_order_of_lists
-from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.ingest.spans import are_spans, with_items
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.ingest.tables import NOT_SCORES, Table, lazy_advice, table_of, unreadable
@@ -336,15 +334,10 @@ def _opened_lists(lists: Lists, wanted: Wanted) -> Table:
     [0.5, 0.7]
     """
     is_labels = wanted is LABEL_TABLE
-    items, numbers = lists.items, cast("Any", lists.numbers)
-    if lists.are_ids and not is_labels:
-        ends = np.cumsum(lists.lengths).tolist()
-        each = [each_once(items[end - n : end]) for end, n in zip(ends, lists.lengths.tolist(), strict=True)]
-        items = list(chain.from_iterable(each))
-        warn_of_repeats(sum(one is not other for one, other in zip(items, lists.items, strict=True)))
+    numbers = cast("Any", lists.numbers)
     if numbers is None:
-        numbers = np.ones(len(items)) if is_labels else 0.0 - places_in(lists.lengths)
-    of_items = {"item": items, "label" if is_labels else "score": numbers}
+        numbers = np.ones(len(lists.items)) if is_labels else 0.0 - places_in(lists.lengths)
+    of_items = {"item": lists.items, "label" if is_labels else "score": numbers}
     return replace(_table_of_lists(lists.groups, lists.lengths, of_items, lists.places), lists=lists)
 
 

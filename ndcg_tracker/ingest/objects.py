@@ -15,7 +15,16 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import ItemPlaces, Places, Ranks, whole_ranks
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RANK, Columns, Wanted, looks_like_columns
+from ndcg_tracker.ingest.columns import (
+    CONVENTIONS,
+    LABEL_TABLE,
+    RANK,
+    Columns,
+    Wanted,
+    looks_like_columns,
+    warn_of_repeats,
+)
+from ndcg_tracker.ingest.shapes import each_once
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -35,9 +44,12 @@ _ITEM_PATHS: tuple[Path, ...] = (
     ("metadata", "id"),
     ("meta", "id"),
 )
+_PATHS: dict[str, tuple[Path, ...]] = {
+    "item": _ITEM_PATHS,
+    "score": (("score",), ("_score",), ("relevance_score",)),
+    "label": (("label",), ("relevance",), ("rel",), ("rating",), ("grade",)),
+}
 _RANK_PATH: Path = (RANK,)
-_SCORE_PATHS: tuple[Path, ...] = (("score",), ("_score",), ("relevance_score",))
-_LABEL_PATHS: tuple[Path, ...] = (("label",), ("relevance",), ("rel",), ("rating",), ("grade",))
 _OF_HITS = ("metadata", "meta", "node", "page_content", "score")  # an object with one of these is a search result
 _HELD_IN = ("metadata", "meta")
 _TRECTOOLS = {"TrecRun": ("run_data", "score", "score"), "TrecQrel": ("qrels_data", "rel", "label")}
@@ -50,7 +62,7 @@ class Lists:
     ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None if there are none.
     ``are_found``: whether they are objects that a search returned, the best first. ``are_documents``: whether the ids
     are of the documents that the objects are chunks of. ``ranks``: the rank that each object states, None if there are
-    none. ``are_ids``: whether the lists hold nothing but ids.
+    none.
     """
 
     groups: Sequence[object]
@@ -61,7 +73,6 @@ class Lists:
     are_found: bool
     are_documents: bool
     ranks: Ranks | None = None
-    are_ids: bool = False
 
 
 def lists_of(frame: object, columns: Columns, wanted: Wanted) -> Lists | None:
@@ -117,8 +128,10 @@ grade}}, or the ids alone
         )
     are_found = numbers is not None and not _is_id(first[0] if isinstance(first, tuple | list) else first)
     ranks = reader.ranks() if items is not entries else None
-    are_ids = items is entries
-    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents, ranks, are_ids)
+    if items is entries and wanted is not LABEL_TABLE:
+        items = list(chain.from_iterable(map(each_once, lists)))
+        warn_of_repeats(sum(one is not other for one, other in zip(items, entries, strict=True)))
+    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents, ranks)
 
 
 def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Collection[object]]] | None:
@@ -273,6 +286,7 @@ class _Reader:
         self._number = "label" if self._is_labels else "score"
         asked = {role: columns.asked(role, (), wanted) for role in ("item", self._number)}
         self._asked = {role: tuple(name.split(".")) for role, name in asked.items() if name}
+        self._paths = _PATHS | {role: (path,) for role, path in self._asked.items()}
         self._given = None if self._is_labels else columns.score
         documents = columns.documents
         self._document = tuple(documents.rule.split(".")) if documents is not None and documents.is_column else None
@@ -280,7 +294,7 @@ class _Reader:
 
     def is_hit(self, entry: object) -> bool:
         """Return whether an entry is an object with an id, or one that should have one."""
-        return _looks_found(entry) or any(_at(entry, path) is not None for path in self._paths("item"))
+        return _looks_found(entry) or any(_at(entry, path) is not None for path in self._paths["item"])
 
     def of_pairs(self) -> tuple[list[object], list[object] | None]:
         """Return ids and numbers of pairs."""
@@ -319,25 +333,20 @@ class _Reader:
             return None
         return [-number for number in numbers] if self._given and self._given.startswith("-") else numbers
 
-    def _paths(self, role: str) -> tuple[Path, ...]:
-        if role in self._asked:
-            return (self._asked[role],)
-        return {"item": _ITEM_PATHS, "score": _SCORE_PATHS, "label": _LABEL_PATHS}[role]
-
     def _path(self, role: str) -> Path | None:
         """Return where the entries have a role, from the first entry that has it."""
-        paths = self._paths(role)
         for entry in self._entries:
-            path = next((path for path in paths if _at(entry, path) is not None), None)
+            path = next((path for path in self._paths[role] if _at(entry, path) is not None), None)
             if path is not None or role == "item":
                 return path
         return None
 
     def _ids(self) -> list[object]:
-        asked = self._asked.get("item"), "item"
-        if self._document is not None and (not self._is_labels or _any_at(self._entries, self._document)):
-            asked, self.are_documents = (self._document, "item_to_document"), True
-        given, role = asked
+        given, role = self._asked.get("item"), "item"
+        if (of := self._document) is not None and (
+            not self._is_labels or any(_at(entry, of) is not None for entry in self._entries)
+        ):
+            given, role, self.are_documents = of, "item_to_document", True
         path = self._path("item") if role == "item" else given
         ids = [None] * len(self._entries) if path is None else _all_at(self._entries, path)
         row = next((row for row, value in enumerate(ids) if value is None), None)
@@ -374,7 +383,7 @@ def _where_ids_may_be(entry: object, role: str) -> str:
     held = [name for name in _HELD_IN if isinstance(_at(entry, (name,)), Mapping)]
     paths = [f"{name}.{key}" for name in held for key, value in _at(entry, (name,)).items() if _is_id(value)]
     if isinstance(entry, Mapping):
-        paths += [str(key) for key, value in entry.items() if _is_id(value) and (key,) not in _SCORE_PATHS]
+        paths += [str(key) for key, value in entry.items() if _is_id(value) and (key,) not in _PATHS["score"]]
     if not paths:
         return f"say where its id is with {argument(role)}, or give ids"
     likely = [path for path in paths if path.rpartition(".")[2] in ("source", "doc_id", "document_id", "file_name")]
@@ -388,11 +397,6 @@ def _at(entry: Any, path: Path) -> Any:
     for name in path:
         entry = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
     return entry
-
-
-def _any_at(entries: list[Any], path: Path) -> bool:
-    """Return whether any entry has a value at a path."""
-    return any(_at(entry, path) is not None for entry in entries)
 
 
 def _all_at(entries: list[Any], path: Path) -> list[Any]:

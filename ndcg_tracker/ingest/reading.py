@@ -32,7 +32,7 @@ from ndcg_tracker.ingest.columns import (
     conventional_names,
     reason_column,
 )
-from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_delimited, detect_reader, is_of_package
+from ndcg_tracker.ingest.detection import READERS, WITH_COLUMNS, detect_reader, is_of_package
 from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents, check_pattern, texts_read
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
@@ -47,6 +47,7 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, text_group_
 from ndcg_tracker.ingest.judged_labels import judged_labels
 from ndcg_tracker.ingest.records import (
     Records,
+    beginning,
     cell_id,
     opened_records,
     parquet_records,
@@ -363,18 +364,9 @@ def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes
             f"no reader {reader!r}",
             advice=f"choose one of {' '.join({**dict.fromkeys(READERS), **installed(OF_PACKAGES)})}",
         )
-    head = source.head(SMALL + 1)
-    if not head:
-        raise source.error("is empty", advice="give a file that has rows")
-    if columns.header is None:
-        name = reader or detect_reader(source.path, head)
-        if name == "trec_eval":
-            raise source.error("is output of trec_eval", advice="give the run or the labels that trec_eval read")
-        return head, name
-    name = reader or detect_delimited(source.path, head)
-    if name not in ("csv", "tsv"):
-        what = f"{argument('columns')} is for csv or tsv files without a header, but this file is read as {name}"
-        raise source.error(what, advice="leave it out")
+    head, name = beginning(source, SMALL + 1, reader, columns.header)
+    if name == "trec_eval":
+        raise source.error("is output of trec_eval", advice="give the run or the labels that trec_eval read")
     return head, name
 
 

@@ -110,14 +110,26 @@ def opened_records(
     if reader is not None and reader not in WITH_COLUMNS and not is_of_package(reader):
         raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(WITH_COLUMNS)}")
     with Source(path, stdin=stdin) as source:
-        head = source.head(_HEAD)
-        if not head:
-            raise source.error("is empty", advice="give a file that has rows")
-        name = reader or (detect if header is None else detect_delimited)(path, head)
-        if header is not None and name not in ("csv", "tsv"):
-            words = f"{argument('columns')} is for csv or tsv files without a header"
-            raise source.error(f"{words}, but this file is read as {name}", advice="leave it out")
+        _, name = beginning(source, _HEAD, reader, header, detect)
         yield records_in(source, name, what, header=header, asked=asked)
+
+
+def beginning(
+    source: Source,
+    n_bytes: int,
+    reader: str | None,
+    header: Sequence[str] | None,
+    detect: Callable[[str, bytes], str] = detect_reader,
+) -> tuple[bytes, str]:
+    """Return the first bytes of a file and the name of its reader (InputError for an empty file; see above)."""
+    head = source.head(n_bytes)
+    if not head:
+        raise source.error("is empty", advice="give a file that has rows")
+    name = reader or (detect if header is None else detect_delimited)(source.path, head)
+    if header is not None and name not in ("csv", "tsv"):
+        words = f"{argument('columns')} is for csv or tsv files without a header"
+        raise source.error(f"{words}, but this file is read as {name}", advice="leave it out")
+    return head, name
 
 
 def records_in(

@@ -698,14 +698,17 @@ def _says_no_answer(words: Sequence[str], cell: object) -> bool:
     return _has(words, "kind") and _NO_ANSWER.fullmatch(text) is not None
 
 
-def each_once(ids: Sequence[Any]) -> list[Any]:
+def each_once(ids: Collection[Any]) -> list[Any]:
     """Return the ids of a ranked list; one that comes again has another name, so that it counts once and ranks stay.
+
+    None stays, because it is not an id.
 
     >>> each_once(["a", "b", "a"])
     ['a', 'b', '(again, rank 3)']
     """
     first = {str(one): place for place, one in reversed([*enumerate(ids)])}
-    return [one if first[str(one)] == place else f"(again, rank {place + 1})" for place, one in enumerate(ids)]
+    again = [first[str(one)] != place and one is not None for place, one in enumerate(ids)]
+    return [f"(again, rank {place + 1})" if again[place] else one for place, one in enumerate(ids)]
 
 
 def _n(n: int, what: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -172,3 +173,8 @@ def check_group_keys(keys: Keys, role: str = "group") -> None:
 def has_nul(keys: Keys) -> bool:
     """Return whether some id contains a NUL character."""
     return not keys.data[int(keys.offsets[0]) : int(keys.offsets[-1])].all()
+
+
+def finite_or_none(number: float | None) -> float | None:
+    """Return a number that every engine holds, None for any other."""
+    return None if number is None or not math.isfinite(number) else float(number)

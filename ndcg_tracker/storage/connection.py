@@ -192,9 +192,8 @@ _BROKEN = Reason("the connection to the server broke", f"{_AGAIN}: what is store
 _BROKEN_WORDS = ("server closed the connection", "connection is lost", "the connection is closed")
 _LOST_STATES = ("08", "57P")
 """Connection exceptions, and a server or session that is stopping."""
-_RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "INSERT"} | {
-    word: word for word in ("UPDATE", "DELETE")
-}
+_RIGHTS = {"SELECT": "SELECT", "WITH": "SELECT", "INSERT": "INSERT", "COPY": "INSERT"}
+_RIGHTS |= {"UPDATE": "UPDATE", "DELETE": "DELETE"}
 """The right that a statement needs, by its first word."""
 _GIVEN = "writers then store, tag and gate runs, and replace their own that no alias, gate or design names"
 _WRITER = """

@@ -431,10 +431,9 @@ class TextReads(TransactionPart):
         return bool(self._session.rows(query))
 
     def _query(self, dataset_id: int) -> Select[Any]:
-        table = schema.texts
-        columns = (table.c[name] for name in ("group_id", "item_key", "text", "title", "url"))
-        query = sa.select(*columns).where(table.c.dataset_id == dataset_id)
-        return query.order_by(table.c.group_id, table.c.item_key)
+        of = schema.texts.c
+        query = sa.select(of.group_id, of.item_key, of.text, of.title, of.url).where(of.dataset_id == dataset_id)
+        return query.order_by(of.group_id, of.item_key)
 
     def _records(self, query: Select[Any]) -> list[TextRecord]:
         return self._session.records(TextRecord, query)

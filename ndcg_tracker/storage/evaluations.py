@@ -19,8 +19,7 @@ from ndcg_tracker.storage.bulk.protocol import (
     ResultRows,
     unpacked,
 )
-from ndcg_tracker.storage.checks import utc_now
-from ndcg_tracker.storage.marks import finite_or_none
+from ndcg_tracker.storage.checks import finite_or_none, utc_now
 from ndcg_tracker.storage.records import (
     NO_LABELS_HERE,
     CoverageRecord,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,22 +13,105 @@ from ndcg_tracker.errors import ConflictError
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.checks import (
     checked_name,
+    finite_or_none,
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads
-from ndcg_tracker.storage.records import (
-    AliasRecord,
-    BudgetResetRecord,
-    DecisionRecord,
-    PolicyRecord,
-    RunRecord,
-    SuiteDecisionRecord,
-)
+from ndcg_tracker.storage.records import AliasRecord, RunRecord
 from ndcg_tracker.storage.references import named_alias
 from ndcg_tracker.storage.session import Session, TransactionPart
 
 OVERRIDE = ("acknowledged_reason", "acknowledged_by")
 """The columns of who overrode a decision, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRecord:
+    """The rules of the gates against an alias, without the @: by option, as texts, numbers and lists of texts."""
+
+    id: int
+    dataset_id: int
+    dataset: str
+    alias: str
+    rules: Mapping[str, Any]
+    set_by: str
+    set_at_utc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What every decision of a gate has on record."""
+
+    id: int
+    metric: str
+    margin: float | None
+    delta: float | None
+    ci_low: float | None
+    ci_high: float | None
+    alpha: float | None
+    decision: str
+    reason: str
+    acknowledged_reason: str | None
+    acknowledged_by: str | None
+    created_at_utc: str
+    unjudged: str | None = None
+    delta_low: float | None = None
+    delta_high: float | None = None
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRecord(Decided):
+    """A decision of a gate. The run ids are None for deleted runs and for arms; their names stay.
+
+    ``repeats``: the ids of the runs of both sides if one is an arm of several runs, None for two runs.
+    """
+
+    dataset_id: int
+    baseline_run_id: int | None
+    candidate_run_id: int | None
+    baseline_run: str
+    candidate_run: str
+    baseline_alias: str | None
+    label_set_id: int
+    scope: str
+    repeats: Mapping[str, Sequence[int]] | None = None
+    checked_by: str | None = None
+    budget: float | None = None
+    looks: int | None = None
+    look: int | None = None
+    baseline_lists: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteDecisionRecord(Decided):
+    """A decision of a gate on a suite; ``runs``: the labels and the ids of both runs, by dataset."""
+
+    suite: str
+    baseline: str
+    candidate: str
+    by_tag: str | None
+    runs: Mapping[str, Any]
+    dataset_margin: float | None
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetResetRecord:
+    """Looks at an alias that no longer count: those up to the decision ``after_decision_id``.
+
+    ``alias``: None of older resets, which named the lists of a baseline.
+    """
+
+    id: int
+    dataset_id: int
+    baseline_run: str
+    baseline_lists: Mapping[str, Any]
+    reason: str
+    reset_by: str
+    after_decision_id: int
+    created_at_utc: str
+    alias: str | None = None
 
 
 class AliasReads(TransactionPart):
@@ -193,7 +276,3 @@ def _without_override(row: dict[str, Any]) -> dict[str, Any]:
 
 def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in row.items()}
-
-
-def finite_or_none(number: float | None) -> float | None:
-    return None if number is None or not math.isfinite(number) else float(number)

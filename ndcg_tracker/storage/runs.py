@@ -29,8 +29,8 @@ from ndcg_tracker.storage.checks import (
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
-from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
+    AliasRecord,
     Holds,
     Part,
     PruningRecord,
@@ -119,9 +119,14 @@ class RunReads(TransactionPart):
         if reference.startswith(("latest", BEFORE)):  # the checkpoints of a training come before its final run
             checkpoints = {run.id for run in self.all(dataset) if run.is_checkpoint and run.name != reference}
             names = [run for run in names if run.id not in checkpoints] or names
-        run_id = referenced_run(reference, names, partial(AliasReads(self._session).all, dataset), dataset)
+        run_id = referenced_run(reference, names, partial(self._aliases, dataset), dataset)
         self._session.named_runs.append(run_id)
         return run_id
+
+    def _aliases(self, dataset: str | None) -> list[AliasRecord]:
+        from ndcg_tracker.storage.marks import AliasReads
+
+        return AliasReads(self._session).all(dataset)
 
     def names(self, dataset: str | None = None) -> list[RunName]:
         """Return the names of all runs, oldest first."""
@@ -389,7 +394,7 @@ class RunWrites(RunReads):
         ConflictError while an alias points to it.
         """
         run = self.with_id(run_id)
-        names = [f"@{alias.name}" for alias in AliasReads(self._session).all(run.dataset) if alias.run_id == run_id]
+        names = [f"@{alias.name}" for alias in self._aliases(run.dataset) if alias.run_id == run_id]
         if names:
             raise ConflictError(
                 f"run {run.name!r} has the alias {', '.join(names)}",
@@ -469,5 +474,5 @@ def _run(*, dataset: str, word: str | None, **row: Any) -> RunRecord:
 
 
 def _prunings() -> sa.Subquery:
-    columns = (schema.prunings.c[name] for name in ("run_id", "created_at_utc", "summaries_only", "kept_share"))
-    return sa.select(*columns).subquery()
+    of = schema.prunings.c
+    return sa.select(of.run_id, of.created_at_utc, of.summaries_only, of.kept_share).subquery()

@@ -40,7 +40,6 @@ from ndcg_tracker.storage.datasets import (
 from ndcg_tracker.storage.evaluations import EvaluationReads, EvaluationWrites
 from ndcg_tracker.storage.labels import DesignReads, DesignWrites, LabelReads, LabelWrites
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
-from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, DecisionWrites
 from ndcg_tracker.storage.runs import RunReads, RunWrites
 from ndcg_tracker.storage.session import Session, Written
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
@@ -48,6 +47,7 @@ from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, st
 if TYPE_CHECKING:
     from ndcg_tracker.storage.copying import CopyReads
     from ndcg_tracker.storage.guard.query_result import QueryResult
+    from ndcg_tracker.storage.marks import AliasReads, DecisionReads
 
 
 Opens = Literal["open", "sealed", "any"]
@@ -62,14 +62,26 @@ class ReadTransaction:
         self._session = session
         self.datasets = DatasetReads(session)
         self.groups = GroupReads(session)
-        self.aliases = AliasReads(session)
         self.suites = SuiteReads(session)
         self.runs = RunReads(session)
         self.labels = LabelReads(session)
         self.evaluations = EvaluationReads(session)
-        self.decisions = DecisionReads(session)
         self.designs = DesignReads(session)
         self.texts = TextReads(session)
+
+    @cached_property
+    def aliases(self) -> AliasReads:
+        """Aliases, and the rules of the gates against them."""
+        from ndcg_tracker.storage.marks import AliasReads
+
+        return AliasReads(self._session)
+
+    @cached_property
+    def decisions(self) -> DecisionReads:
+        """The decisions of gates."""
+        from ndcg_tracker.storage.marks import DecisionReads
+
+        return DecisionReads(self._session)
 
     @cached_property
     def copies(self) -> CopyReads:
@@ -120,6 +132,7 @@ class Writes:
 
     def __init__(self, session: Session) -> None:
         from ndcg_tracker.storage.copying import CopyWrites
+        from ndcg_tracker.storage.marks import AliasWrites, DecisionWrites
 
         self.made = session.made
         self.datasets = DatasetWrites(session)

@@ -22,7 +22,7 @@ from ndcg_tracker.words.texts import commit_text, percent_of, points
 from ndcg_tracker.words.verdicts import MARKS
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.marks import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 RUNS = 100

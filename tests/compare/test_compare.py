@@ -21,7 +21,7 @@ from ndcg_tracker.compare.decide import (
 )
 from ndcg_tracker.compare.options import Methods
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
+from ndcg_tracker.compare.results import About, Comparison, Estimate, JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.compare.slices import AttributeValues
 from ndcg_tracker.errors import InputError
@@ -40,9 +40,22 @@ BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef
 SHOP, BACK = Comparison(BASELINE, CANDIDATE, "shop", LABELS), Comparison(CANDIDATE, BASELINE, "shop", LABELS)
 
 
-def results(baseline: list[float], candidate: list[float], metric: str = "ndcg@10", **rest: Any) -> PairedResults:
+def results(
+    baseline: list[float],
+    candidate: list[float],
+    metric: str = "ndcg@10",
+    weights: NDArray[np.float64] | None = None,
+    limits: tuple[float, float] | None = None,
+    **rest: Any,
+) -> PairedResults:
     ids = np.arange(len(baseline))
-    return PairedResults(metric, pair(ids, np.array(baseline), ids, np.array(candidate)), **rest)
+    pairing = pair(ids, np.array(baseline), ids, np.array(candidate))
+    return PairedResults(
+        About(metric=metric, groups=pairing.groups),
+        pairing,
+        replace(pairing.sample, weights=weights, limits=limits),
+        **rest,
+    )
 
 
 def names(ids: NDArray[np.int64]) -> list[str]:
@@ -258,7 +271,8 @@ def test_counts_come_from_the_pairing() -> None:
         np.array([1, 2, 3]), np.array([0.5, math.nan, 0.5]), np.array([1, 2, 4]), np.array([1, math.nan, 1.0]),
         missing="zero",
     )  # fmt: skip
-    comparison = compared(PairedResults("ndcg@10", pairing, missing_in_candidate=7))
+    about = About(metric="ndcg@10", groups=replace(pairing.groups, missing_in_candidate=7))
+    comparison = compared(PairedResults(about, pairing, pairing.sample))
     assert as_object(comparison.groups) == {
         "paired": 3,
         "only_in_baseline": 1,

@@ -8,7 +8,7 @@ import pytest
 from ndcg_tracker.compare.decide import PairedResults, adjusted_jointly, compare_metrics, compare_runs
 from ndcg_tracker.compare.options import Methods, TestName
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.results import Comparison, Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
+from ndcg_tracker.compare.results import About, Comparison, Estimate, LabelSetRef, RunRef, TieBounds, TieEffect
 
 CLOSED = TieBounds(0.5, 0.5)
 
@@ -43,7 +43,9 @@ def paired(t: float, ties: tuple[float, float], seed: int = 0) -> PairedResults:
     ids, half = np.arange(400), np.full(400, 0.5)
     mean = 0.5 + t * error
     bounds = TieBounds(mean + ties[0] * error, mean + ties[1] * error)
-    return PairedResults(f"m{seed}", pair(ids, half, ids, half + delta), tie_effect=TieEffect(CLOSED, bounds))
+    pairing = pair(ids, half, ids, half + delta)
+    about = About(metric=f"m{seed}", groups=pairing.groups, tie_effect=TieEffect(CLOSED, bounds))
+    return PairedResults(about, pairing, pairing.sample)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,11 @@ def test_null_is_no_score_and_no_label_and_labels_may_be_true() -> None:
     assert labels({"q": {"a": None, "b": True}}) == [("q", "b", 1.0)]
 
 
+def test_a_list_with_a_value_that_is_no_id_is_refused_before_anything_is_told() -> None:
+    assert run({"q": [False, None, None]}) == "record 1: the item id is true or false; ids are text or whole numbers"
+    assert run({"q": ["a", None, None]}) == "record 1: the item id is empty; every row needs one"
+
+
 def test_rank_eval_requests_are_labels() -> None:
     assert labels(REQUEST) == [("lamp", "7", 3.0), ("lamp", "9", 0.0)]
     assert run(REQUEST) == "holds labels but no scores; give it with labels='FILE'"

@@ -7,7 +7,7 @@ import pytest
 from stored_samples import BM25, DENSE, add_run
 
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, ReferenceNotFoundError
-from ndcg_tracker.storage.records import DecisionRecord
+from ndcg_tracker.storage.marks import DecisionRecord
 from ndcg_tracker.storage.store import Store, WriteTransaction
 
 TABLES = ["runs", "ranked_lists", "evaluations", "group_results", "coverages"]

@@ -30,6 +30,14 @@ from ndcg_tracker.words.texts import shown
 _MODEL = "mteb_model_meta"
 _MOST_LISTED = 10
 _AS_LABELS = f"give it with {argument('labels', 'FILE')}"
+_OF_LABELS = (
+    ("requests", "ratings", ("id",), "_id"),  # a request of _rank_eval
+    ("judgmentRatings", "ratings", ("query",), "docId"),  # OpenSearch
+    ("queries", "relevant_documents", ("query", "query_text"), "doc_id"),  # Rated Ranking Evaluator
+    ("queries", "ratings", ("query", "query_text"), "doc_id"),  # Quepid and RRE
+    ("query_doc_pairs", "judgements", (), ""),  # a Quepid book
+)
+"""Documents of labels: the key of their array, a key in its first object, and the keys of its query and of an item."""
 
 _Lists = Iterator[tuple[object, Sequence[object], Sequence[object]]]
 
@@ -52,14 +60,14 @@ def exact_rows(
     document, lines = value_in(source, reader) if given is None else given
     try:
         first = document[0] if isinstance(document, list) and document else document
-        if _are_responses(document, first, columns, wanted):
-            if chosen:
-                raise _nothing_to_choose("holds responses of a search", chosen)
+        are_responses = _are_responses(document, first, columns, wanted)
+        if chosen and (are_responses or isinstance(document, list)):
+            what = "holds responses of a search" if are_responses else "is an array of records"
+            raise _nothing_to_choose(what, chosen)
+        if are_responses:
             as_responses = response_columns(first, columns, wanted) or columns
             return document_rows(source.name, document, as_responses, wanted)
         if isinstance(document, list):
-            if chosen:
-                raise _nothing_to_choose("is an array of records", chosen)
             return JsonLines(columns, wanted).of_records(source, document, lines)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
@@ -181,28 +189,23 @@ def _where(document: Any, record: dict[str, Any]) -> str:
 
 
 def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
-    """Yield a document's lists: group, items, values. Raises: WrongValueError for an unknown shape."""
+    """Return a document's lists: group, items, values. Raises: WrongValueError for an unknown shape."""
     if not isinstance(document, dict):
         raise WrongValueError(f"this is {kind_of(document)}; runs and labels are objects or arrays of objects")
-    if _is_rank_eval(document):
-        lists = _response_lists(document.get("rank_eval", document), role)
-    elif _holds_objects(document, "requests", "ratings"):
-        lists = _judged_lists(document["requests"], "requests", ("id",), "_id", role)
-    elif _holds_objects(document, "judgmentRatings", "ratings"):
-        lists = _judged_lists(document["judgmentRatings"], "judgmentRatings", ("query",), "docId", role)
-    elif _is_search_response(document):
-        yield from _lists_of(_chosen(_judgment_lists(document), chosen, "judgment lists"), role, "")
-        return
-    elif _holds_objects(document, "query_doc_pairs", "judgements"):
-        lists = _book_lists(document["query_doc_pairs"], role)
-    elif _holds_objects(document, "queries", "relevant_documents") or _holds_objects(document, "queries", "ratings"):
-        lists = _judged_lists(document["queries"], "queries", ("query", "query_text"), "doc_id", role)
-    else:
-        lists = _nested_lists(document, role, chosen)
-        chosen = ""
+    is_rank_eval = _is_rank_eval(document)
+    of_labels = next((kind for kind in _OF_LABELS if _holds_objects(document, *kind[:2])), None)
+    if not is_rank_eval and of_labels is None:
+        if _is_search_response(document):
+            return _lists_of(_chosen(_judgment_lists(document), chosen, "judgment lists"), role, "")
+        return _nested_lists(document, role, chosen)
     if chosen:
         raise _nothing_to_choose("holds only one thing", chosen)
-    yield from lists
+    if is_rank_eval or of_labels is None:
+        return _response_lists(document.get("rank_eval", document), role)
+    if role == "score":
+        raise WrongValueError("holds labels but no scores", advice=_AS_LABELS)
+    key, _, group_keys, item_key = of_labels
+    return _judged_lists(document[key], key, group_keys, item_key) if item_key else _book_lists(document[key])
 
 
 def _nothing_to_choose(what: str, chosen: str) -> WrongValueError:
@@ -248,13 +251,11 @@ def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
         yield group, [_field(hit, "_id", f"{where}[{place}]") for place, hit in enumerate(hits)], scores
 
 
-def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_key: str, role: str) -> _Lists:
+def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_key: str) -> _Lists:
     """Yield the ratings of an array of one object per query, in the shapes of several tools.
 
     Ratings are an array of objects, or an object that holds, under each item's id, its rating or its ``gain``.
     """
-    if role == "score":
-        raise WrongValueError("holds labels but no scores", advice=_AS_LABELS)
     for place, entry in _objects(entries, where):
         here = f"{where}[{place}]"
         if "placeholders" in entry and "relevant_documents" in entry:  # Rated Ranking Evaluator
@@ -274,10 +275,8 @@ def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_k
         yield group, items, [_from_text(_field(rating, "rating", f"{here}.ratings[{at}]")) for at, rating in rated]
 
 
-def _book_lists(pairs: object, role: str) -> _Lists:
+def _book_lists(pairs: object) -> _Lists:
     """Yield the judgements of a Quepid book; pairs that no one could judge are unjudged."""
-    if role == "score":
-        raise WrongValueError("holds labels but no scores", advice=_AS_LABELS)
     for place, pair in _objects(pairs, "query_doc_pairs"):
         where = f"query_doc_pairs[{place}]"
         given = _objects(_field(pair, "judgements", where), f"{where}.judgements")

@@ -25,14 +25,15 @@ from ndcg_tracker.words.texts import shown
 class _Gathered:
     """The lists of responses, one after the other.
 
-    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``id_bytes``.
+    ``unit``: what holds each of them, a line or a record.
     """
 
-    def __init__(self, name: str, unit: str, fractions: set[str], *, of_runs: bool) -> None:
+    def __init__(self, name: str, unit: str, responses: Responses) -> None:
         self._name = name
         self._unit = unit
-        self._fractions = fractions
-        self._of_runs = of_runs
+        self._responses = responses
+        self._fractions = responses.fractions
+        self._of_runs = responses.number == "score"
         self._cells: dict[str, list[object]] = {"group": [], "item": [], **{role: [] for role in COLUMN_OF}}
         self._lengths: list[int] = []
         self._lines: list[int] = []
@@ -61,7 +62,7 @@ class _Gathered:
             scores = range(-1, -n_items - 1, -1)
             if found.are_ids:
                 items = each_once(items)
-                self._n_again += n_items - len(set(map(str, found.items)))
+                self._n_again += sum(one is not other for one, other in zip(items, found.items, strict=True))
         if labels is None and not self._of_runs:
             labels = [1.0] * n_items
         weights = None if found.weight is NOTHING else [found.weight] * n_items
@@ -72,20 +73,20 @@ class _Gathered:
         self._lengths.append(n_items)
         self._lines.append(line)
 
-    def rows(self, responses: Responses) -> tuple[Rows, LinePlaces]:
+    def rows(self) -> tuple[Rows, LinePlaces]:
         """Return the rows of all responses, and their lines (InputError naming the line of a wrong value)."""
-        warn_of_repeats(self._n_again)
         lengths: Index = np.array(self._lengths, dtype=np.int64)
         n_rows = len(self._cells["item"])
         held = {role: cells for role, cells in self._cells.items() if len(cells) == n_rows or role == "group"}
-        places = LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice, self._unit)
+        places = LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), self._responses.if_twice, self._unit)
         rows = replace(
             checked(held if n_rows else {"group": [], "item": []}, places, lengths, self._fractions),
             in_order=self.in_order,
             n_empty=0 if n_rows else self._n_empty,
             n_failed=self._n_failed,
         )
-        return responses.in_asked_order(rows), places
+        warn_of_repeats(self._n_again)
+        return self._responses.in_asked_order(rows), places
 
 
 class ResponseLines(LineFormat):
@@ -97,13 +98,12 @@ class ResponseLines(LineFormat):
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
         self._responses = Responses(columns, wanted)
-        self._of_runs = "score" in wanted.roles
         self._last_line = 0
         self._blank = 0  # the first line without a response
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines (InputError naming the line and the path)."""
-        gathered = _Gathered(lines.name, "line", self._responses.fractions, of_runs=self._of_runs)
+        gathered = _Gathered(lines.name, "line", self._responses)
         for number, line in lines.lines():
             if not line.strip(b" \t"):
                 self._blank = self._blank or number
@@ -119,9 +119,9 @@ class ResponseLines(LineFormat):
                     raise WrongValueError(what, advice=f"read the file with {argument('reader', 'json')}")
                 gathered.add(number, self._responses.found(response, number - 1))
             except WrongValueError as error:
-                gathered.rows(self._responses)  # refuses a wrong value above
+                gathered.rows()  # refuses a wrong value above
                 raise error.at(f"{lines.name}:{number}") from None
-        return gathered.rows(self._responses)
+        return gathered.rows()
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise the error of ``refused`` for a file of ids that does not fit."""
@@ -145,17 +145,17 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
     Raises: WrongValueError naming the record and the path.
     """
     responses = Responses(columns, wanted)
-    gathered = _Gathered(name or "", "record", responses.fractions, of_runs="score" in wanted.roles)
+    gathered = _Gathered(name or "", "record", responses)
     n_responses = 0
     for number, (where, found) in enumerate(_of_document(responses, document, is_file=bool(name)), 1):
         n_responses = number
         try:
             gathered.add(number, found())
         except WrongValueError as error:
-            gathered.rows(responses)  # refuses a wrong value above
+            gathered.rows()  # refuses a wrong value above
             raise error.at(where) from None
     _finish(responses, n_responses, WrongValueError)
-    return gathered.rows(responses)
+    return gathered.rows()
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:

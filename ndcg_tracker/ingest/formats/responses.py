@@ -403,7 +403,11 @@ class Responses:
         shape = shape or (SHAPES[-1] if has_key(held, SHAPES[-1].item) else None)
         item = columns.asked("item", (), self._wanted)
         documents = columns.documents
-        if documents is not None and documents.is_column and _is_at(first, documents.rule):
+        if (
+            documents is not None
+            and documents.is_column
+            and value_at(first, steps_of(first, documents.rule)) is not NOTHING
+        ):
             item = self._names["item"] = documents.rule
         if not isinstance(first, dict | list):
             if item is not None and item != columns.items and not columns.is_shared:
@@ -535,10 +539,6 @@ def _all_rise(rows: Rows) -> bool:
 
 def _is_file(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and Path(name).is_file()
-
-
-def _is_at(value: object, path: str) -> bool:
-    return value_at(value, steps_of(value, path)) is not NOTHING
 
 
 def _missing(value: object, steps: Steps) -> str:

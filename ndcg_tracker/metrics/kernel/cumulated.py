@@ -22,9 +22,6 @@ _NARROW = 16
 _FEW = 8
 
 
-_AXES = ("ideal", "ideal_order", "ideal_cut")
-
-
 def discounted_sums(
     starts: Index,
     lengths: Index,
@@ -272,7 +269,8 @@ def ideal_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
     longest = _longest(lists, metric)
     cut_at_cutoff = metric["ideal_cut"] == "cutoff"
     cutoffs = lists.cutoffs(metric, longest) if cut_at_cutoff else [max(longest, 1)]
-    key: Hashable = ("idcg", family(metric), lists.list_key(metric), *(metric[axis] for axis in _AXES))
+    own = metric["ideal"], metric["ideal_order"], metric["ideal_cut"]
+    key: Hashable = ("idcg", family(metric), lists.list_key(metric), own)
     sums = lists.once(key, lambda: _of_levels(lists, metric, level_gains, cutoffs))
     return np.asarray(sums[cutoffs.index(effective(metric.cutoff if cut_at_cutoff else None, longest))])
 

@@ -18,6 +18,7 @@ from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, ite
 from ndcg_tracker.compare.options import LATEST, LabelView
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.reach import other_ids_notes
+from ndcg_tracker.compare.results import About
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_words, check_one_dataset, check_one_sample, typed_metric
 from ndcg_tracker.compare.shares import check_one_share
 from ndcg_tracker.compare.slices import attribute_values
@@ -277,7 +278,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             f"{both.arms[1].name!r}",
             advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
         )
-    shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
+    shares = np.ones(paired.group_ids.size) if (own := results.every.weights) is None else own
     shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)
     means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
     places = np.searchsorted(ids, paired.group_ids)
@@ -350,12 +351,8 @@ def _paired(tx: ReadTransaction, both: RunPair, sides: Sequence[Sequence[_SomeGr
     means = None
     if mean is not None and other_mean is not None and all(of.n_groups == n for of in found):
         means = (mean, other_mean)
-    return PairedResults(
-        str(both.metric),
-        pairing,
-        weights=None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)],
-        means=means,
-    )
+    own = None if found[0].weights is None else weights[np.searchsorted(ids, pairing.group_ids)]
+    return PairedResults(About(metric=str(both.metric)), pairing, replace(pairing.sample, weights=own), means)
 
 
 def _worst_group(both: RunPair, group: str | None) -> list[Note]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather_policy import PolicyAct
     from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.report.gather import ReportResult
-    from ndcg_tracker.storage.records import AliasRecord, PolicyRecord
+    from ndcg_tracker.storage.marks import PolicyRecord
+    from ndcg_tracker.storage.records import AliasRecord
     from ndcg_tracker.storage.store import HasStore
 
 

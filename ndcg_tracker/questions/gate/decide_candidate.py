@@ -69,8 +69,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         notes += _of_slices(question, runs, decision, fallen)
         notes += _open_labels(question, runs, decision, comparison)
     notes += [Note("same_run")] if all(both.arms[0] == both.arms[1] for both in basis.on_each.values()) else []
-    if is_open and results.tie_effect is not None:
-        notes.append(ties_note(results.tie_effect))
+    if is_open and results.about.tie_effect is not None:
+        notes.append(ties_note(results.about.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
     if question.scope == "set":
         comparison = replace(comparison, metrics=tuple(map(without_inference, comparison.metrics)))
@@ -104,7 +104,8 @@ def advisable(decision: Decision, mean: float | None) -> Decision:
 def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
     """Return the decision on all groups and the requested parts that holds whatever unjudged items are worth."""
     results, look, metric = facts.results, facts.basis.look, facts.comparison.metrics[0]
-    check, number = results.check, facts.basis.drawn_look if results.drawn is not None and look is None else 0
+    check, is_drawn = results.about.check, results.every.drawn is not None
+    number = facts.basis.drawn_look if is_drawn and look is None else 0
     rules = _rules(question, facts)
     undecided = Decision(rules=rules, t=TTest(results.sample.n, metric.gain, None))
     if look is not None and not look.level:
@@ -127,7 +128,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
         return replace(found, barred=why, ways=Ways())
     if results.ends:
         found = between(found, *(_of_parts(question, facts, gains_of(results.at(end)), rules) for end in ENDS))
-    return replace(found, unjudged=results.unjudged)
+    return replace(found, unjudged=results.about.unjudged)
 
 
 def _rules(question: GateQuestion, facts: GateFacts) -> Rules:
@@ -150,7 +151,7 @@ def _of_parts(question: GateQuestion, facts: GateFacts, gains: AnySample, rules:
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
         )
-    refuse("gate", {"max_harm": rules.max_harm, "weights": results.weights is not None})
+    refuse("gate", {"max_harm": rules.max_harm, "weights": results.every.weights is not None})
     found = decide(gains, rules, levels)
     return with_parts(found, gains, [] if facts.by is None else list(gains.slices(results.counted(facts.by))), levels)
 
@@ -171,7 +172,7 @@ def _levels(question: GateQuestion, facts: GateFacts) -> Levels:
         # the ways that lead to FAIL; PASS needs all of them
         n_ways = 1 + (question.by is not None) + (question.max_harm is not None)
         return Levels(1 - look.level, look.level / n_ways)
-    if facts.results.drawn is not None:
+    if facts.results.every.drawn is not None:
         level = LEVELS_OF_LOOKS[facts.basis.drawn_look - 1]
         return Levels(1 - level, level / 5)
     return Levels()
@@ -226,7 +227,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: Decision, comp
 
 def _hangs_on_ties(decision: Decision, results: Results) -> bool:
     """Return whether another order of tied items could change the decision, by the rule that gave this one."""
-    effect, delta = results.tie_effect, decision.delta
+    effect, delta = results.about.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
     if decision.harm:  # how far ties move single groups is not known

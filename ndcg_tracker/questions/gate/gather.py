@@ -54,8 +54,9 @@ from ndcg_tracker.questions.gate.say import gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.rules import refuse
 from ndcg_tracker.statistics.repeats import RunVariance
-from ndcg_tracker.storage.marks import finite_or_none
-from ndcg_tracker.storage.records import NO_LABELS_HERE, Decided, DecisionRecord
+from ndcg_tracker.storage.checks import finite_or_none
+from ndcg_tracker.storage.marks import Decided, DecisionRecord
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
@@ -63,7 +64,8 @@ from ndcg_tracker.words.texts import shown
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide import Word
     from ndcg_tracker.questions.gate.result import Look
-    from ndcg_tracker.storage.records import PolicyRecord, RunRecord
+    from ndcg_tracker.storage.marks import PolicyRecord
+    from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HOW_TO_REPEAT = (

@@ -19,7 +19,8 @@ from ndcg_tracker.words.texts import short_name
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
-    from ndcg_tracker.storage.records import AliasRecord, BudgetResetRecord, DecisionRecord, PolicyRecord
+    from ndcg_tracker.storage.marks import BudgetResetRecord, DecisionRecord, PolicyRecord
+    from ndcg_tracker.storage.records import AliasRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 _KEPT: Mapping[str, Callable[[Any, Any], Any]] = {

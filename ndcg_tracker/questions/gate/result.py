@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.storage.locks import TurnName
+    from ndcg_tracker.storage.marks import BudgetResetRecord, DecisionRecord, PolicyRecord
     from ndcg_tracker.storage.records import (
         AliasRecord,
-        BudgetResetRecord,
-        DecisionRecord,
-        PolicyRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 

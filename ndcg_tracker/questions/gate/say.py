@@ -36,7 +36,7 @@ from ndcg_tracker.render.report import Column, Line, Report, Table
 from ndcg_tracker.render.terminal import Painted, Style, shortened, visible
 from ndcg_tracker.render.whole_file import JunitCase, junit_document
 from ndcg_tracker.statistics.drawn_queries import LEVELS_OF_LOOKS
-from ndcg_tracker.storage.records import PolicyRecord
+from ndcg_tracker.storage.marks import PolicyRecord
 from ndcg_tracker.words.notes import MINOR, Note, Told, command_line, sentence, told
 from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (

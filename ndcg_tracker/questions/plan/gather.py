@@ -62,11 +62,12 @@ def gathered(
     with suppress(NdcgTrackerError):  # lists that are not stored
         diff = runs_diff(tx, first, second, depth=metric.cutoff or 10)
         labels_each = None if diff.overlap is None else min(diff.depth, longest) * (2 - diff.overlap)
-    others = {of.requested_as or of.metric: each for of in further if (each := of.sample.pilot) and _may_be_cheaper(of)}
+    cheaper = [(of.about, of.sample.pilot) for of in further if _may_be_cheaper(of)]
+    others = {about.requested_as or about.metric: each for about, each in cheaper if each is not None}
     return PilotPair(sample, pilot, others, labels_each, pair.comparison.dataset)
 
 
 def _may_be_cheaper(results: PairedResults) -> bool:
-    metric = parse_metric(results.metric)
+    metric = parse_metric(results.about.metric)
     is_known = metric.measure in _CHEAPER and metric.limits == (0.0, 1.0)
     return is_known and results.no_inference is None

@@ -14,7 +14,7 @@ from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import between, p_text, points, short
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.marks import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
 Apart = Literal["under other labels", "without clusters", "with clusters", "with other clusters"]

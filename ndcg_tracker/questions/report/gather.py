@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.join import JudgedRanking
     from ndcg_tracker.rankings.keys import Keys
-    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.marks import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.texts import GroupTexts
 
@@ -236,7 +236,7 @@ def pair_report(
         results.pairing.baseline,
         results.pairing.candidate,
         attributes_of(tx, pair.both.dataset_id, ids),
-        results.direction,
+        results.every.direction,
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
@@ -360,7 +360,7 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     """
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
-    if len({(pair.results[0].metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
+    if len({(pair.results[0].about.metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
         return ()
     first = pairs[0].results[0].pairing
     arms = [_of_runs(pairs[0])[0]]
@@ -374,7 +374,7 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
 def _of_runs(pair: ComparedPair) -> tuple[Floats, Floats]:
     """Return the results of each run of both arms: shapes (k_a, n) and (k_b, n)."""
     results = pair.results[0]
-    return results.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
+    return results.every.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
 
 
 @dataclass(frozen=True)

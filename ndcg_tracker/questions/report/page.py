@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.report_facts import AtCutoff
     from ndcg_tracker.questions.leaderboard.decide import Leaderboard
-    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.marks import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
 

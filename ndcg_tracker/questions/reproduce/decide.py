@@ -139,7 +139,7 @@ def reproduced_metrics(
 
 
 def _rmse(results: PairedResults) -> float | None:
-    delta, weights = results.pairing.delta, results.weights
+    delta, weights = results.every.delta, results.every.weights
     if not delta.size or (weights is not None and not weights.sum()):
         return None
     return math.sqrt(float(np.average(np.square(delta), weights=weights)))
