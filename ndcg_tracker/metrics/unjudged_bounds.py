@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from ndcg_tracker.metrics.contributions import items_with, matched_items, weight_of_rank, weights_of_rows
-from ndcg_tracker.metrics.kernel.cumulated import ideal_sums, level_gains
+from ndcg_tracker.metrics.kernel.companions import worth_of_levels
+from ndcg_tracker.metrics.kernel.cumulated import ideal_sums
 from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, in_precision_of, level_counts
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
@@ -181,14 +182,6 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
         longest = min(longest, metric.cutoff or longest) if is_cut else longest
         ideal = np.cumsum(weight_of_rank(metric, longest, of_ideal=True))
     return UnjudgedItems(metric, gains, counts, of_groups, weights[0], weights[1], keys, ideal)
-
-
-def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
-    """Return the worth of an item of each grade in use: its gain, or whether it is relevant."""
-    grades = lists.level_grades(metric)
-    if metric.measure in ("cg", "dcg", "ndcg"):
-        return level_gains(lists, metric, grades)
-    return (grades >= metric.least_relevant).astype(np.float64)
 
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:

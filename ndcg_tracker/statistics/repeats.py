@@ -100,10 +100,9 @@ def crossed_t(baseline: Floats, candidate: Floats, weights: Floats | None = None
         return plain
     arms = RunVariance.of(baseline, weights), RunVariance.of(candidate, weights)
     groups, n = plain.standard_error**2, plain.n
-    variance = groups + sum(arm.part for arm in arms)
+    variance, df = _with_runs(groups, n, arms)
     if not variance:
         return plain
-    df = _df(variance, [(groups, n - 1), *((arm.means / arm.n_runs, arm.n_runs - 1) for arm in arms)])
     by_groups = min(groups, sum(arm.residual / arm.n_runs for arm in arms))  # an estimate may exceed the whole
     test = t_test(n, plain.mean, plain.sd, math.sqrt(variance), df, level=level)
     parts = VarianceParts(
@@ -113,7 +112,7 @@ def crossed_t(baseline: Floats, candidate: Floats, weights: Floats | None = None
         by_groups,
         df,
         _half_width(variance, df, level),
-        _with_twice_the_runs(groups - by_groups / 2, n, arms, level),
+        _half_width(*_with_runs(groups - by_groups / 2, n, arms, 2), level),
         _half_width(*variance_of_more(groups, n, [(arm.n_runs, arm) for arm in arms], 2), level),
     )
     return replace(test, parts=parts)
@@ -129,14 +128,14 @@ def _half_width(variance: float, df: float, level: float) -> float:
     return two_sided_t(1 - level, df) * math.sqrt(variance)
 
 
-def _with_twice_the_runs(groups: float, n: int, arms: tuple[RunVariance, RunVariance], level: float) -> float:
-    """Return about the half-width of the interval with twice the runs; an arm of one run does not change.
+def _with_runs(groups: float, n: int, arms: tuple[RunVariance, RunVariance], times: int = 1) -> tuple[float, float]:
+    """Return about the variance with ``times`` the runs, and its degrees of freedom; one run alone stays one.
 
-    ``groups``: the remaining part of the groups then.
+    ``groups``: the part of the groups then.
     """
-    variance = groups + sum(arm.part for arm in arms) / 2
-    df = _df(variance, [(groups, n - 1), *((arm.means / (2 * arm.n_runs), 2 * arm.n_runs - 1) for arm in arms)])
-    return _half_width(variance, df, level)
+    variance = groups + sum(arm.part for arm in arms) / times
+    of_arms = ((arm.means / (times * arm.n_runs), times * arm.n_runs - 1) for arm in arms)
+    return variance, _df(variance, [(groups, n - 1), *of_arms])
 
 
 def variance_of_more(

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.kernel.graded_list import rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of
-from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
+from ndcg_tracker.metrics.language.measures import CUMULATED, LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_sums
@@ -50,13 +50,15 @@ def companion(lists: Lists, metric: Metric) -> Floats:
 
 
 def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
-    """Return what an item of each grade is worth to a companion measure, which orders ties for the worst and best case.
+    """Return what an item of each grade is worth to a measure, which orders ties for the worst and best case.
 
-    By default 1 from ``rel`` on, else 0. If the measure has gains: the gain. If it counts judgments: 1 for a judged
-    item; if it counts missing judgments: -1. If judged nonrelevant items count against a list: 2 for a relevant item, 1
-    for a judged nonrelevant item, 0 below grade 0.
+    If the measure has gains: the gain. Else by default 1 from ``rel`` on, else 0. If it counts judgments: 1 for a
+    judged item; if it counts missing judgments: -1. If judged nonrelevant items count against a list: 2 for a relevant
+    item, 1 for a judged nonrelevant item, 0 below grade 0.
     """
     grades = lists.level_grades(metric)
+    if metric.measure in _WITH_GAINS or metric["graded"] == "True":
+        return level_gains(lists, metric, grades)
     if metric.measure == "Judged":
         return np.ones(grades.size)
     if metric.measure in ("Unjudged", "RBPResidual"):
@@ -65,8 +67,6 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
         return np.exp2(np.clip(grades, 0, None)) - 1
     if metric.measure == "PFound":
         return np.clip(grades, 0, None)
-    if metric.measure in _WITH_GAINS or metric["graded"] == "True":
-        return level_gains(lists, metric, grades)
     if metric.measure == "NumRet" and metric["rel"] == "any":
         return np.zeros(grades.size)
     if metric.measure == "NumQ":
@@ -79,7 +79,8 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     return relevant.astype(np.float64)
 
 
-_WITH_GAINS = ("G", "ndcg_rel", "Rndcg")
+_OF_GAINS = ("G", "ndcg_rel", "Rndcg")
+_WITH_GAINS = (*CUMULATED, *_OF_GAINS)
 _AGAINST_JUDGED = ("Bpref", "GMBpref", "infAP")
 
 
@@ -538,7 +539,7 @@ _VALUES: dict[str, Callable[[Lists, Metric], Floats]] = {
     **dict.fromkeys(("RR", "Success"), _first_relevant),
     **dict.fromkeys(("IPrec", "IPrecAvg"), _interpolated_precision),
     **dict.fromkeys(("Bpref", "GMBpref", "infAP"), _preference),
-    **dict.fromkeys(_WITH_GAINS, _with_gains),
+    **dict.fromkeys(_OF_GAINS, _with_gains),
     **dict.fromkeys(("ERR", "PFound"), _err),
     "Rprec": _r_precision,
     "binG": _bin_g,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ndcg_tracker.metrics.kernel.companions import companion, has_nothing_to_find, worth_of_levels
-from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated, level_gains
+from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated
 from ndcg_tracker.metrics.kernel.graded_list import Scores
 from ndcg_tracker.metrics.kernel.lists import Lists, refuse_groups
 from ndcg_tracker.metrics.kernel.mean import (
@@ -39,7 +39,7 @@ def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
     If the depth falls between equal scores, the metric's ``ties`` decide which items are read. Source: trec_eval,
     ``-M``. As there, items that ``unjudged=drop`` removes later count for the depth.
     """
-    worth = _worth(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else np.zeros(0)
+    worth = worth_of_levels(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else np.zeros(0)
     axes = tuple(metric[axis] for axis in _AXES)
     key: Hashable = ("depth", axes, worth.tobytes())
 
@@ -66,13 +66,6 @@ def without_own(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
         return Lists(_only(judged, kept) if rows.size else judged, alike or [metric.with_axes(own="keep")])
 
     return lists.once("without own", dropped), metric.with_axes(own="keep")
-
-
-def _worth(lists: Lists, metric: Metric) -> Floats:
-    """Return, by level, the key that orders items of equal score for the worst or the best case: float64."""
-    if metric.measure in CUMULATED:
-        return level_gains(lists, metric, lists.level_grades(metric))
-    return worth_of_levels(lists, metric)
 
 
 def _cut(judged: JudgedRanking, metric: Metric, worth: Floats) -> JudgedRanking:

@@ -12,6 +12,9 @@ from decimal import Decimal
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.measures import measures_with
 
+Spelling = Callable[[str], str | None]
+"""Returns the canonical spelling of a value, None for a text that is not a value."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
@@ -24,7 +27,7 @@ class Axis:
     name: str
     meaning: str
     values: dict[str, str]
-    canonical: Callable[[str], str | None] | None = None
+    canonical: Spelling | None = None
     pattern_example: str | None = None
     pattern_meaning: Callable[[str], str] | None = None
     measures: tuple[str, ...] = field(init=False)
@@ -65,6 +68,7 @@ class Axis:
         return self.pattern_meaning(value)
 
 
+_DECIMAL = r"-?\d+(\.\d+)?"
 _NAMED = re.compile(r"(?P<name>linear|exp2|binary)(?:>=(?P<least>\d+(?:\.\d+)?))?", re.ASCII)
 
 
@@ -129,10 +133,22 @@ def _canonical_discount(value: str) -> str | None:
     return f"jk{number_text(base)}" if base > 1 and math.isfinite(base) else None
 
 
-def _canonical_number(value: str) -> str | None:
-    if not re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII):
-        return None
-    return number_text(float(value)) if math.isfinite(float(value)) else None
+def _number(form: str = _DECIMAL, accepts: Callable[[float], bool] = math.isfinite) -> Spelling:
+    """Return what spells the accepted numbers of a form, and returns None for any other text."""
+
+    def canonical(value: str) -> str | None:
+        number = float(value) if re.fullmatch(form, value, re.ASCII) else math.nan
+        return number_text(number) if accepts(number) else None
+
+    return canonical
+
+
+_canonical_number = _number()
+_canonical_positive = _number(accepts=lambda number: 0 < number < math.inf)
+_canonical_share = _number(r"0?\.\d+", lambda number: 0 < number < 1)
+_canonical_recall = _number(rf"{_DECIMAL}|\.\d+", lambda number: 0 <= number <= 1)
+_canonical_count = _number(r"0*[1-9]\d{0,11}")
+_canonical_grade = _number(r"0*[1-9]\d?")
 
 
 def _canonical_least(value: str) -> str | None:
@@ -152,28 +168,12 @@ def at_least(rel: str) -> str:
     return f"> {rel[1:]}" if rel.startswith(">") else f">= {rel}"
 
 
-def _canonical_share(value: str) -> str | None:
-    if not re.fullmatch(r"0?\.\d+", value, re.ASCII):
-        return None
-    return number_text(float(value)) if 0 < float(value) < 1 else None
-
-
 def _canonical_domain(value: str) -> str | None:
     return value if re.fullmatch(r"int0to\d{1,6}|int_le\d{1,6}", value, re.ASCII) else None
 
 
 def _canonical_yes_or_no(value: str) -> str | None:
     return {"true": "True", "false": "False"}.get(value.lower())
-
-
-def _canonical_positive(value: str) -> str | None:
-    number = _canonical_number(value)
-    return None if number is None or float(number) <= 0 else number
-
-
-def _canonical_recall(value: str) -> str | None:
-    number = _canonical_number(value if not value.startswith(".") else f"0{value}")
-    return number if number is not None and 0 <= float(number) <= 1 else None
 
 
 def _numbers_in(value: str) -> list[str] | None:
@@ -197,10 +197,6 @@ def _worth_meaning(value: str) -> str:
     return f"relevant and retrieved: {hit}, only retrieved: {noise}, only relevant: {miss}, neither: {rest}"
 
 
-def _canonical_count(value: str) -> str | None:
-    return str(int(value)) if re.fullmatch(r"0*[1-9]\d{0,11}", value, re.ASCII) else None
-
-
 def numbers_of(value: str) -> list[float]:
     """Return the numbers of an axis value such as ``{0.2, 0.5}``.
 
@@ -211,10 +207,6 @@ def numbers_of(value: str) -> list[float]:
 
 
 ELEVEN_RECALLS = "{" + ", ".join(number_text(tenth / 10) for tenth in range(11)) + "}"
-
-
-def _canonical_grade(value: str) -> str | None:
-    return str(int(value)) if re.fullmatch(r"0*[1-9]\d?", value, re.ASCII) else None
 
 
 def _canonical_digits(value: str) -> str | None:
