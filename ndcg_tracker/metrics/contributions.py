@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_precision_of, rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, rank_weights, typed_grades, worth_of_grades
 from ndcg_tracker.metrics.kernel.mean import GroupValues, mean_values
-from ndcg_tracker.metrics.language.metric import LISTED, Metric
+from ndcg_tracker.metrics.kernel.ties import tie_key
+from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index, Mask, join
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, own_rows, places_of
@@ -157,8 +158,7 @@ def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
     """Return the gain of the item in each row of the ranking: float64, shape (n_items,)."""
     levels = GradeLevels.of(judged.labels.grades)
     of_level = gains_of(metric, levels.levels)
-    unjudged = metric["unjudged"]
-    gained = np.full(judged.ranking.n_items, 0.0 if unjudged in ("zero", "drop") else float(unjudged))
+    gained = np.full(judged.ranking.n_items, metric.unjudged_gain)
     gained[judged.rows] = of_level[levels.codes[judged.label_rows]]
     return gained
 
@@ -167,14 +167,7 @@ def gains_of(metric: Metric, grades: Floats) -> Floats:
     """Return the gain of an item of each grade, for P and RBP whether it is relevant: float64, shape of ``grades``."""
     if metric.measure not in ADDITIVE:
         return (grades >= metric.least_relevant).astype(np.float64)
-    if metric["label_type"] == "f32":
-        grades = grades.astype(np.float32).astype(np.float64)
-    elif metric["label_type"] == "int":
-        grades = np.trunc(grades)
-    of_grade = gains(metric["gain"], grades)
-    if metric["negative"] != "keep":
-        of_grade[grades < 0] = 0.0
-    return in_precision_of(metric, of_grade)
+    return worth_of_grades(metric, typed_grades(metric, grades))
 
 
 def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
@@ -218,22 +211,9 @@ def ranks_and_weights(
         weights[tied] = ((sums[first + lengths - 1] - sums[first - 1]) / lengths)[span[tied]]
         return first[span], weights
     if tied.size:
-        order = np.lexsort((_tie_key(judged, metric, kept[tied], worth), span[tied]))
+        order = np.lexsort((tie_key(judged, metric, kept[tied], worth), span[tied]))
         ranks[tied[order]] = ranks[tied].copy()
     return ranks, weight_of_rank[ranks]
-
-
-def _tie_key(judged: JudgedRanking, metric: Metric, rows: Index, worth: Floats) -> Index | Floats:
-    """Return the sort keys of rows of equal score, for ascending order."""
-    ranking, rule = judged.ranking, metric.tie_rule(judged.ranking.tie_order)
-    if rule == "pessimistic":
-        return worth[rows]
-    if rule == "optimistic":
-        return -worth[rows]
-    if rule in ("input", LISTED):
-        return rows if rule == LISTED or ranking.input_places is None else ranking.input_places[rows]
-    places = ranking.item_keys.take(rows).byte_ranks()
-    return places if rule == "item_asc" else -places
 
 
 def _places_on_axis(judged: JudgedRanking) -> Index:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import CommandLine
 from refused import refusal_of
 
 import ndcg_tracker as nt
@@ -143,6 +144,16 @@ def test_files_next_to_one_of_lightgbm_are_read_or_named(write: Write) -> None:
     write("v.txt.position", "1\n2\n1\n2\n")
     with pytest.warns(NdcgTrackerWarning, match=r"v\.txt\.position is not read: LightGBM would use it to train"):
         nt.evaluate(path, scores=scores)
+
+
+def test_files_that_were_read_next_to_one_are_said(write: Write, sqlite_command: CommandLine) -> None:
+    path, scores = write("v.txt", ROWS), write("v.pred", ".1\n.2\n.5\n.9\n")
+    write("v.txt.query", "2\n2\n")
+    write("v.txt.weight", "1\n1\n5\n5\n")
+    assert sqlite_command("evaluate", path, "--scores", scores).err == (
+        f"note: {path}: read {path}.weight as the weights of the rows\n"
+        f"note: {path}: read {path}.query as the sizes of the groups\n"
+    )
 
 
 def test_weights_next_to_a_file_fit_its_rows(write: Write) -> None:

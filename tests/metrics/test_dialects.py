@@ -204,10 +204,9 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("catboost:map@5", "'catboost:map@5' is not a metric of catboost; did you mean catboost:MAP:top=5?"),
         ("sklearn:map@5", "sklearn: metric 'map' is not known; it is one of ndcg_score, dcg_score; write it like "
          "sklearn:ndcg_score()"),
-        ("ranx:rbp", "ranx: metric 'rbp' is not known; it is one of hits, dcg, dcg_burges, ndcg, ndcg_burges, rbp.95, "
-         "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref, optionally followed by @10 and -l2; write it "
-         "like ranx:rbp.95"),
-        ("ranx:bpref@10", "ranx: ranx ignores a cutoff of bpref, which uses whole lists; write it like ranx:bpref"),
+        ("ranx:rbp", "ranx: metric 'rbp' is not known; it is one of ndcg, ndcg_burges, hits, dcg, dcg_burges, rbp.95, "
+         "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref; write it like ranx:rbp.95"),
+        ("ranx:bpref@10", "ranx: bpref takes no cutoff; write it like ranx:bpref"),
         ("elasticsearch:precision(window=3)", "elasticsearch: precision has no option window; it has k, "
          "relevant_rating_threshold, ignore_unlabeled; write it like elasticsearch:precision(k=10)"),
         ("elasticsearch:precision(k=0)", "elasticsearch: k=0 is not a cutoff; give a whole number from 1; write it "

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ndcg_tracker.errors import argument, warn
+from ndcg_tracker.errors import ReadWarning, argument, warn
 from ndcg_tracker.ingest.cells import LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import ColumnWarning, Refused
 from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
@@ -47,6 +47,7 @@ class LabelQid(LineFormat):
         path = _beside(source, _WEIGHT)
         self._weights: list[float] | None = None
         if path is not None:
+            warn(ReadWarning(f"read {shown_name(path)} as the weights of the rows", where=shown_name(source.path)))
             with Source(path) as file:
                 self._weights = list(_values_of(file, partial(number, role="weight")))
         not_read = [path for ending in _NOT_READ if (path := _beside(source, ending)) is not None]
@@ -136,6 +137,7 @@ def _group_sizes(source: Source) -> list[int]:
             f"no qid: fields, and there is no {shown_name(without_compression(source.path))}.query with the group sizes"
         )
         raise source.error(what, advice="add one of the two")
+    warn(ReadWarning(f"read {shown_name(path)} as the sizes of the groups", where=shown_name(source.path)))
     with Source(path) as file:
         return list(_values_of(file, _size))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.graded_list import Codes, gains, in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
+from ndcg_tracker.metrics.kernel.graded_list import Codes, in_precision_of, rank_weights, worth_of_grades
+from ndcg_tracker.metrics.kernel.lists import Lists, effective, family, refuse_groups
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
 from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.language.metric import Metric
@@ -202,9 +202,8 @@ def dcg_sums(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
 
     Parameters: ``level_gains``: float64, the gain of each level.
     """
-    unjudged_gain = 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"])
-    if unjudged_gain or metric["ties"] == "average":
-        return _of_items(lists, metric, level_gains, unjudged_gain)
+    if metric.unjudged_gain or metric["ties"] == "average":
+        return _of_items(lists, metric, level_gains)
     longest = lists.graded(metric).longest
     at = lists.cutoffs(metric, longest).index(effective(metric.cutoff, longest))
     sums = lists.once(("dcg", family(metric)), lambda: _unmended(lists, metric, level_gains))
@@ -244,19 +243,19 @@ def _sums(lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder, g
     return weighted_sums(starts, lengths, order.codes, level_gains, order.places, before, cut_weights)
 
 
-def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: float) -> Floats:
+def _of_items(lists: Lists, metric: Metric, level_gains: Floats) -> Floats:
     """Return the sums if an item's weight depends on more than its rank, or if unlabelled items have a gain."""
     graded = lists.graded(metric)
-    ranked = ranked_gains(lists, metric, level_gains, every=unjudged_gain != 0)
+    ranked = ranked_gains(lists, metric, level_gains, every=metric.unjudged_gain != 0)
     weight_of_rank = rank_weights(metric, graded.longest)
     if metric.cutoff is not None:
         weight_of_rank[metric.cutoff + 1 :] = 0.0
     weights = ranked.weights(weight_of_rank)
     n_groups = graded.lengths.size
     sums = group_sums(ranked.groups, ranked.gains * weights, n_groups)
-    if unjudged_gain:
+    if metric.unjudged_gain:
         weight_of_list = np.cumsum(weight_of_rank)[graded.lengths]
-        sums += unjudged_gain * (weight_of_list - group_sums(ranked.groups, weights, n_groups))
+        sums += metric.unjudged_gain * (weight_of_list - group_sums(ranked.groups, weights, n_groups))
     return sums
 
 
@@ -390,11 +389,7 @@ def cumulated(lists: Lists, metric: Metric) -> Cumulated:
 
 def level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
     """Return the gain of each distinct grade, after the negative axis."""
-    worth = gains(metric["gain"], level_grades)
-    below = level_grades < 0
-    if metric["negative"] in ("zero", "drop"):
-        worth[below] = 0.0
-    worth = in_precision_of(metric, worth)
+    worth = worth_of_grades(metric, level_grades)
     if not np.isfinite(worth).all():
         where = lists.where(~np.isfinite(worth))
         other = "linear" if metric["gain"].startswith("exp2") else "binary"
@@ -406,16 +401,9 @@ def level_gains(lists: Lists, metric: Metric, level_grades: Floats) -> Floats:
 
 def _refuse_single_items(lists: Lists, metric: Metric) -> None:
     """Apply the size1 axis."""
-    if metric["size1"] != "error":
-        return
-    single = lists.graded(metric).lengths == 1
-    if single.any():
-        group = lists.judged.ranking.group_keys[int(np.argmax(single))]
-        raise MetricError(
-            f"group {group!r} has only one item, which this metric refuses",
-            where=metric.requested_as,
-            advice="use size1=ok",
-        )
+    if metric["size1"] == "error":
+        single, keys = lists.graded(metric).lengths == 1, lists.judged.ranking.group_keys
+        refuse_groups(metric, keys, single, "{group} has only one item, which this metric refuses", "use size1=ok")
 
 
 def _empty(lists: Lists, metric: Metric, level_grades: Floats, worth: Floats, ideal: Floats) -> Mask:

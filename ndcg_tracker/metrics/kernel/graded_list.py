@@ -45,6 +45,21 @@ def gains(gain: str, grades: Floats) -> Floats:
     return np.where(grades >= float(least), worth, 0.0) if least else np.asarray(worth)
 
 
+def typed_grades(metric: Metric, grades: Floats) -> Floats:
+    """Return grades in the type that a metric's ``label_type`` names."""
+    if metric["label_type"] == "f32":
+        return grades.astype(np.float32).astype(np.float64)
+    return np.trunc(grades) if metric["label_type"] == "int" else grades
+
+
+def worth_of_grades(metric: Metric, grades: Floats) -> Floats:
+    """Return what grades gain under a metric's ``gain``, ``negative`` and ``arithmetic``, however large."""
+    worth = gains(metric["gain"], grades)
+    if metric["negative"] != "keep":
+        worth[grades < 0] = 0.0
+    return in_precision_of(metric, worth)
+
+
 def discounts(discount: str, n_ranks: int) -> Floats:
     """Return the discount of rank 0 (unused, 0) to ``n_ranks``.
 

@@ -25,6 +25,7 @@ from ndcg_tracker.metrics.kernel.graded_list import (
     SomeLists,
     graded_list,
     level_counts,
+    typed_grades,
 )
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DEFAULT_CUTOFF, dialect_of
@@ -33,6 +34,7 @@ from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, group_sums, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
+from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.sorting import GroupMatrix, descending_order, ordered_bits, similar_groups
 
 MOST_LEVELS = (1 << 16) - 1
@@ -304,11 +306,7 @@ class Lists:
 
         Raises: MetricError, with group and item, for a label outside the metric's domain.
         """
-        grades = self.levels.levels
-        if metric["label_type"] == "f32":
-            grades = grades.astype(np.float32).astype(np.float64)
-        elif metric["label_type"] == "int":
-            grades = np.trunc(grades)
+        grades = typed_grades(metric, self.levels.levels)
         if metric["negative"] == "error" and (grades < 0).any():
             where = self.where(grades < 0)
             raise MetricError(
@@ -381,6 +379,13 @@ class Lists:
     def of_labels(self, of_label_groups: Floats) -> Floats:
         """Return numbers of the label groups for the groups of the group axis, 0 for a group without labels."""
         return _aligned(of_label_groups, self.judged.label_groups, self.extra)
+
+
+def refuse_groups(metric: Metric, keys: Keys, refused: Mask, what: str, advice: str) -> None:
+    """Raise MetricError if any group is refused; ``{group}`` in ``what`` stands for the first of them."""
+    if refused.any():
+        named = what.replace("{group}", f"group {keys[int(np.argmax(refused))]!r}")
+        raise MetricError(named, where=metric.requested_as, advice=advice)
 
 
 def family(metric: Metric) -> Hashable:

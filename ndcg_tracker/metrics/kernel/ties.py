@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.kernel.graded_list import Codes, GainClasses, GradedList, Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
-from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.metric import LISTED, Metric
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
+from ndcg_tracker.rankings.join import JudgedRanking
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.sorting import ascending_order, id_order, repeats_before
 
@@ -319,8 +320,7 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
     graded, rule = lists.graded(metric), metric.tie_rule(lists.judged.ranking.tie_order)
     if not reorders(rule, graded):
         return as_they_came(graded)
-    unjudged = metric["unjudged"]
-    classes = GainClasses.of(level_gains, 0.0 if unjudged in ("zero", "drop") else float(unjudged), every=every)
+    classes = GainClasses.of(level_gains, metric.unjudged_gain, every=every)
     key: Hashable = (lists.list_key(metric), classes.key)
     part = graded if graded.sorted_part is None else graded.sorted_part.lists
     spans = lists.once(("spans", key), lambda: open_spans(part, classes, lists.reach))
@@ -328,6 +328,20 @@ def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) 
         key = (key, classes.gains.tobytes(), classes.other_gain)
     keys = lists.judged.ranking.item_keys
     return lists.once(("order", key, rule), lambda: in_all_lists(item_order(part, spans, keys, rule, classes), graded))
+
+
+def tie_key(judged: JudgedRanking, metric: Metric, rows: Index, worth: Floats) -> Index | Floats:
+    """Return a number for each row of a run that orders rows of equal score, the lowest first.
+
+    Parameters: ``rows``: int64; ``worth``: float64, the gain of every row of the run, for the worst and the best case.
+    """
+    ranking, rule = judged.ranking, metric.tie_rule(judged.ranking.tie_order)
+    if rule in BY_GAIN:
+        return worth[rows] if rule == "pessimistic" else -worth[rows]
+    if rule in ("input", LISTED):
+        return rows if rule == LISTED or ranking.input_places is None else ranking.input_places[rows]
+    places = ranking.item_keys.take(rows).byte_ranks()
+    return places if rule == "item_asc" else -places
 
 
 def ranked_gains(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> RankedGains:

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.companions import companion, has_nothing_to_find, worth_of_levels
 from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated, level_gains
 from ndcg_tracker.metrics.kernel.graded_list import Scores
-from ndcg_tracker.metrics.kernel.lists import Lists
+from ndcg_tracker.metrics.kernel.lists import Lists, refuse_groups
 from ndcg_tracker.metrics.kernel.mean import (
     DEFINED,
     EMPTY,
@@ -23,14 +22,13 @@ from ndcg_tracker.metrics.kernel.mean import (
     aggregated,
     rounded_values,
 )
-from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
+from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around, tie_key
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
-from ndcg_tracker.metrics.language.metric import LISTED, Metric
-from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Mask
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, own_rows
 from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
-from ndcg_tracker.rankings.sorting import id_order
 
 _AXES = ("depth", "ties", "score_type")
 
@@ -41,9 +39,9 @@ def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
     If the depth falls between equal scores, the metric's ``ties`` decide which items are read. Source: trec_eval,
     ``-M``. As there, items that ``unjudged=drop`` removes later count for the depth.
     """
-    worth = _worth(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else None
+    worth = _worth(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else np.zeros(0)
     axes = tuple(metric[axis] for axis in _AXES)
-    key: Hashable = ("depth", axes, None if worth is None else worth.tobytes())
+    key: Hashable = ("depth", axes, worth.tobytes())
 
     def cut() -> Lists:
         alike = [each for each in lists.metrics if tuple(each[axis] for axis in _AXES) == axes] or [metric]
@@ -77,7 +75,7 @@ def _worth(lists: Lists, metric: Metric) -> Floats:
     return worth_of_levels(lists, metric)
 
 
-def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedRanking:
+def _cut(judged: JudgedRanking, metric: Metric, worth: Floats) -> JudgedRanking:
     """Return a run cut to the first items of each list, joined with its labels."""
     ranking = judged.ranking
     with np.errstate(over="ignore"):  # a number too large for single precision becomes infinite, as in the kernel
@@ -92,7 +90,9 @@ def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedR
     members = spans.members()
     kept[members] = False
     n_read = ends[np.searchsorted(ranking.offsets, first, "right") - 1] - first
-    ordered = members[_order(judged, metric, spans, worth)]
+    of_rows = np.full(ranking.n_items, metric.unjudged_gain)
+    of_rows[judged.rows] = worth[judged.label_rows] if worth.size else 0.0
+    ordered = members[np.lexsort((tie_key(judged, metric, members, of_rows), group_codes(spans.bounds)))]
     kept[ordered[segment_rows(spans.bounds[:-1], n_read)]] = True
     return _only(judged, kept)
 
@@ -114,24 +114,6 @@ def _only(judged: JudgedRanking, kept: Mask) -> JudgedRanking:
         np.searchsorted(rows, judged.rows[labelled]),
         judged.label_rows[labelled],
     )
-
-
-def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats | None) -> Index:
-    """Return, for the place of each member, which member of its span of equal scores goes there."""
-    ranking, rows, bounds = judged.ranking, spans.members(), spans.bounds
-    if worth is not None:
-        of_rows = np.full(ranking.n_items, 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"]))
-        of_rows[judged.rows] = worth[judged.label_rows]
-        worst_first = of_rows[rows] if metric["ties"] == "pessimistic" else -of_rows[rows]
-        return np.lexsort((worst_first, group_codes(bounds)))
-    rule = metric.tie_rule(ranking.tie_order)
-    if rule in ("input", LISTED):
-        came = rows if rule == LISTED or ranking.input_places is None else ranking.input_places[rows]
-        return np.lexsort((came, group_codes(bounds)))
-    order = id_order(ranking.item_keys, rows, bounds)
-    if rule == "item_asc":
-        return order
-    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]
 
 
 def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None) -> list[GroupResults]:
@@ -219,11 +201,9 @@ def _numbers(lists: Lists, metric: Metric) -> Cumulated:
             empty = has_nothing_to_find(lists, metric) if settled else np.zeros(judged.n_groups, dtype=np.bool_)
             numbers = Cumulated(companion(lists, metric), nothing, nothing, empty)
     beyond = ~np.isfinite(numbers.values) | np.isinf(numbers.dcg) | np.isinf(numbers.ideal_dcg)
-    if beyond.any():
-        group = judged.group_keys[int(np.argmax(beyond))]
-        precision = "single" if metric["arithmetic"] == "f32" else "double"
-        too_large = f"the gains of group {group!r} are too large for {precision} precision"
-        raise MetricError(too_large, where=metric.requested_as, advice="use smaller labels")
+    precision = "single" if metric["arithmetic"] == "f32" else "double"
+    what = f"the gains of {{group}} are too large for {precision} precision"
+    refuse_groups(metric, judged.group_keys, beyond, what, "use smaller labels")
     return numbers
 
 
@@ -235,34 +215,21 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
     if metric["empty"] == "skip":
         reasons[empty] = EMPTY
     elif metric["empty"] == "error":
-        at = np.flatnonzero(empty & (lists.judged.label_groups >= 0))
-        if at.size:
-            group = lists.judged.group_keys[int(at[0])]
-            what = "item with a positive gain" if metric.measure in CUMULATED else "relevant item"
-            raise MetricError(
-                f"group {group!r} has no {what}",
-                where=metric.requested_as,
-                advice="use empty=0 or empty=skip",
-            )
+        what = "item with a positive gain" if metric.measure in CUMULATED else "relevant item"
+        refused, advice = empty & ~lists.extra, "use empty=0 or empty=skip"
+        refuse_groups(metric, lists.judged.group_keys, refused, f"{{group}} has no {what}", advice)
     else:
         numbers.values[empty] = float(metric["empty"])
 
 
 def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reasons) -> None:
     """Apply the missing and extra axes to the groups that only the labels or only the run has."""
-    judged = lists.judged
-    missing, extra = lists.missing, lists.extra
-    if missing.any() and metric["missing"] == "error":
-        group = judged.group_keys[int(np.argmax(missing))]
-        advice = "use missing=zero or missing=skip"
-        raise MetricError(
-            f"group {group!r} has labels but is missing from the run", where=metric.requested_as, advice=advice
-        )
-    if extra.any() and metric["extra"] == "error":
-        group = judged.group_keys[int(np.argmax(extra))]
-        raise MetricError(
-            f"group {group!r} of the run has no label", where=metric.requested_as, advice="use extra=skip"
-        )
+    keys, missing, extra = lists.judged.group_keys, lists.missing, lists.extra
+    if metric["missing"] == "error":
+        what = "{group} has labels but is missing from the run"
+        refuse_groups(metric, keys, missing, what, "use missing=zero or missing=skip")
+    if metric["extra"] == "error":
+        refuse_groups(metric, keys, extra, "{group} of the run has no label", "use extra=skip")
     if metric["extra"] == "skip":
         reasons[extra] = EXTRA
     if metric["missing"] == "skip":

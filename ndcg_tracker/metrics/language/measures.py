@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from ndcg_tracker.extensions import MEASURES as FROM_PACKAGES
@@ -88,6 +89,12 @@ _EXTERNAL = Measure(
     of_nothing=None,
 )
 
+_share = partial(Measure, is_share=True)
+_share_with_expected_value = partial(_share, has_expected_value=True)
+_share_of_set = partial(_share_with_expected_value, is_ordered=False)
+_count = partial(Measure, is_ordered=False, is_diagnostic=True, summary="sum")
+_geometric = partial(Measure, summary="geometric_mean", of_nothing=math.log(LEAST_OF_GEOMETRIC))
+
 _ALL = (
     Measure(
         "cg",
@@ -121,7 +128,7 @@ _ALL = (
         cutoff="optional",
         has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "P",
         "precision: the share of relevant items among the first ranks",
         "{relevant} among {first} / {divisor}",
@@ -129,39 +136,32 @@ _ALL = (
         axes=("rel", "relative", "over", "ideal", *_OF_EMPTY),
         defaults={"over": "cutoff"},
         cutoff="required",
-        is_share=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "R",
         "recall: the share of the relevant items that are among the first ranks",
         "{relevant} among {first} / {divisor}",
         names=("recall",),
         axes=("rel", "over", "ideal", *_OF_EMPTY),
         cutoff="required",
-        is_share=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "F1",
         "precision and recall of the first ranks combined, with weight beta for recall",
         "(b + 1) * P * R / (b * P + R), b = {beta}, P = r / {cutoff}, R = r / {every}, r = {relevant} among {first}",
         names=("f1_score", "f1_beta", "f_beta"),
         axes=("rel", "beta", *_OF_EMPTY),
         cutoff="required",
-        is_share=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share(
         "AP",
         "average precision: the mean of the precision at each relevant item",
         "{precision} / {divisor}",
         names=("map", "map_cut", "average_precision", "mean_average_precision"),
         axes=("rel", "over", "ideal", *_OF_EMPTY),
         cutoff="optional",
-        is_share=True,
     ),
-    Measure(
+    _share(
         "RR",
         "reciprocal rank: 1 / the rank of the first relevant item",
         "1 / the rank of the first of the {relevant} among {first}, 0 if there is none",
@@ -169,27 +169,23 @@ _ALL = (
         axes=("rel", "ideal", *_OF_EMPTY),
         defaults_at={"ties": "item_asc"},  # as ir_measures breaks ties for this measure
         cutoff="optional",
-        is_share=True,
     ),
-    Measure(
+    _share(
         "Success",
         "1 if a relevant item is among the first ranks, else 0",
         "1 if one of the {relevant} is among {first}, else 0",
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
         axes=("rel", "ideal", *_OF_EMPTY),
         cutoff="optional",
-        is_share=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "Judged",
         "the share of labelled items among the first ranks",
         "items with a label among {first} / items among {first}",
         axes=(),
         defaults={"ties": "item_asc"},  # as ir_measures breaks ties for this measure
         cutoff="optional",
-        is_share=True,
         is_diagnostic=True,
-        has_expected_value=True,
     ),
     Measure(
         "ERR",
@@ -207,117 +203,93 @@ _ALL = (
         defaults={"p": "0.85", "highest": "1"},
         cutoff="optional",
     ),
-    Measure(
+    _share_with_expected_value(
         "AUC",
         "area under the ROC curve: the share of pairs of a relevant and another item that are in the right order",
         "pairs of {relevant} and another item below it / ({every} * other items in the list), half a pair if tied",
         names=("roc_auc", "auroc", "query_auc"),
         axes=("rel", "ideal", *_OF_EMPTY),
         defaults={"ties": "average"},
-        is_share=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "FallOut",
         "the share of the other items of the list that are among the first ranks; lower is better",
         "items other than {relevant} among {first} / all of them in the list",
         axes=("rel", *_OF_EMPTY),
         cutoff="optional",
-        is_share=True,
         is_diagnostic=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "RBP",
         "rank-biased precision: a user continues to the next rank with probability p",
         "(1 - p) * sum over {patient}, p = {p}",
         names=("rank_biased_precision",),
         axes=("rel", "p", "graded", *_OF_EMPTY),
         cutoff="optional",
-        is_share=True,
-        has_expected_value=True,
         is_bare_number_doubtful=True,
     ),
-    Measure(
+    _share_of_set(
         "SetP",
         "precision of the whole list",
         "{relevant} in the list / {shown}",
         names=("set_precision",),
         axes=("rel", "relative", "ideal", *_OF_EMPTY),
-        is_share=True,
-        is_ordered=False,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_of_set(
         "SetR",
         "recall of the whole list",
         "{relevant} in the list / {every}",
         names=("set_recall",),
-        is_share=True,
-        is_ordered=False,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_of_set(
         "SetAP",
         "precision x recall of the whole list",
         "({relevant} in the list)^2 / (items in the list * {every})",
         names=("set_map",),
-        is_share=True,
-        is_ordered=False,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_of_set(
         "SetF",
         "F: precision and recall of the whole list combined, with weight beta for recall",
         "(b + 1) * SetP * SetR / (b * SetP + SetR), b = {beta}, relevant: {relevant}",
         names=("F",),
         axes=("rel", "beta"),
-        is_share=True,
-        is_ordered=False,
-        has_expected_value=True,
     ),
-    Measure(
+    _share(
         "Rprec",
         "precision after as many ranks as there are relevant items",
         "{relevant} among the first c ranks / c, c = {mult} * {every}, rounded up if the fraction is 0.1 or more",
         names=("r_precision",),
         axes=("rel", "mult", "ideal", *_OF_EMPTY),
-        is_share=True,
     ),
-    Measure(
+    _share(
         "Bpref",
         "binary preference: how few judged nonrelevant items rank above the relevant ones",
         "{preference}",
-        is_share=True,
     ),
-    Measure(
+    _share(
         "infAP",
         "inferred average precision, if only a sample of the pool was judged",
         "mean over {every} of 1/i + (i-1)/i * (pooled before it)/(i-1) * (share relevant of those judged)",
-        is_share=True,
     ),
-    Measure(
+    _share(
         "IPrec",
         "interpolated precision: the highest precision at a recall or beyond",
         "{reached}",
         names=("iprec_at_recall",),
         axes=("rel", "recall", "recall_count"),
         axis_at="recall",
-        is_share=True,
     ),
-    Measure(
+    _share(
         "IPrecAvg",
         "interpolated precision, averaged over recall levels (11pt_avg)",
         "mean over the recalls {recalls} of {reached}",
         names=("11pt_avg",),
         axes=("rel", "recalls", "recall_count"),
-        is_share=True,
     ),
-    Measure(
+    _share(
         "binG",
         "the mean over relevant items of 1/log2(2 + nonrelevant items before it)",
         "mean over {every} of 1/log2(2 + other items before it)",
-        is_share=True,
     ),
     Measure(
         "G",
@@ -354,82 +326,62 @@ _ALL = (
         has_expected_value=True,
         of_nothing=None,
     ),
-    Measure(
+    _geometric(
         "GMAP",
         "the logarithm of average precision, summarised by the geometric mean over groups (gm_map)",
         "ln of the larger of 0.00001 and {precision} / {every}; over the groups e^(their mean)",
         names=("gm_map",),
-        summary="geometric_mean",
-        of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
-    Measure(
+    _geometric(
         "GMBpref",
         "the logarithm of Bpref, summarised by the geometric mean over groups (gm_bpref)",
         "ln of the larger of 0.00001 and the {preference}; over the groups e^(their mean)",
         names=("gm_bpref",),
-        summary="geometric_mean",
-        of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
-    Measure(
+    _share_with_expected_value(
         "Unjudged",
         "the share of the first ranks that hold an unjudged item",
         "{not_judged} among {first} / {cutoff}",
         names=("unj",),
         axes=(),
         cutoff="required",
-        is_share=True,
         is_diagnostic=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _share_with_expected_value(
         "RBPResidual",
         "the largest possible rise of RBP if the unjudged items were relevant",
         "(1 - p) * sum of p^(i - 1) over the ranks i of {not_judged}, + p^n if any, p = {p}",
         axes=("p",),
-        is_share=True,
         is_diagnostic=True,
-        has_expected_value=True,
     ),
-    Measure(
+    _count(
         "NumQ",
         "the number of groups in the other means",
         "1; over the groups the sum",
         axes=(),
         defaults={"missing": "empty"},
         is_listed=False,
-        is_ordered=False,
-        is_diagnostic=True,
-        summary="sum",
         of_nothing=None,
     ),
-    Measure(
+    _count(
         "NumRet",
         "the number of items in the list, or of the relevant ones with NumRet(rel=1)",
         "{relevant} in the list; over the groups the sum",
         defaults={"rel": "any"},
-        is_ordered=False,
-        is_diagnostic=True,
-        summary="sum",
         has_expected_value=True,
     ),
-    Measure(
+    _count(
         "NumRel",
         "the number of relevant items in the labels",
         "{every}; over the groups the sum",
         defaults={"missing": "empty"},
         is_listed=False,
-        is_ordered=False,
-        is_diagnostic=True,
-        summary="sum",
         of_nothing=None,
     ),
-    Measure(
+    _count(
         "NumNonrelJudgedRet",
         "the number of judged nonrelevant items in the list",
         "{judged} in the list; over the groups the sum",
-        is_ordered=False,
-        is_diagnostic=True,
-        summary="sum",
         has_expected_value=True,
     ),
 )

@@ -130,6 +130,11 @@ class Metric:
         return self["missing"] in ("zero", "empty")
 
     @property
+    def unjudged_gain(self) -> float:
+        """What an item without a label gains."""
+        return 0.0 if self["unjudged"] in ("zero", "drop") else float(self["unjudged"])
+
+    @property
     def least_relevant(self) -> float:
         """The lowest grade of a relevant item, for a ``rel`` other than any.
 

@@ -140,9 +140,8 @@ LIGHTGBM = Dialect(
     "LightGBM 4.7.0",
     _lightgbm,
     lambda cutoff: f"ndcg@{cutoff}",
-    1e-12,
-    "1e-12, weighted mean included",
     ("lightgbm:ndcg@10", "lightgbm(label_gain=0,1,3,7):ndcg@10", "lightgbm:map@10"),
+    agreement="1e-12, weighted mean included",
 )
 
 XGBOOST = Dialect(
@@ -150,8 +149,6 @@ XGBOOST = Dialect(
     "XGBoost 3.2.0",
     _xgboost,
     lambda cutoff: f"ndcg@{cutoff}",
-    1e-12,
-    "1e-12, weighted mean included",
     (
         "xgboost:ndcg@10",
         "xgboost:ndcg@10-",
@@ -162,4 +159,5 @@ XGBOOST = Dialect(
         "xgboost:map",
         "xgboost:pre@10",
     ),
+    agreement="1e-12, weighted mean included",
 )

@@ -7,16 +7,14 @@ from typing import Any
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects.dialect import (
-    Dialect,
+    Call,
     Option,
     Row,
     Table,
     choice_of,
     native_cutoff,
     one_of,
-    without_options,
 )
-from ndcg_tracker.metrics.language.metric import Metric
 
 
 def _ties(ignore_ties: Any, name: str) -> str:
@@ -98,76 +96,53 @@ _RANX = re.compile(
     r"(?P<name>rbp[.@](?P<p>\d+)|r-precision|[a-z_1]+)(?:-l(?P<first>\d+))?(?:@(?P<cutoff>\d+))?(?:-l(?P<last>\d+))?",
     re.ASCII,
 )
-_RANX_GAINS = {
-    "hits": ("cg", "binary"),
-    "dcg": ("dcg", "linear"),
-    "dcg_burges": ("dcg", "exp2"),
-    "ndcg": ("ndcg", "linear"),
-    "ndcg_burges": ("ndcg", "exp2"),
-    "rbp": ("dcg", "linear"),
-}
-_RANX_COUNTS = {
-    "hit_rate": ("Success", "Success"),
-    "precision": ("P", "SetP"),
-    "recall": ("R", "SetR"),
-    "f1": ("F1", "SetF"),
-    "mrr": ("RR", "RR"),
-    "map": ("AP", "AP"),
-    "r-precision": ("Rprec", "Rprec"),
-    "bpref": ("Bpref", "Bpref"),
-}
-"""ranx's name of a measure, and ours with a cutoff and for whole lists."""
-_WHOLE_LISTS = ("r-precision", "bpref", "rbp")
 
 
-def _ranx(native: str) -> Metric:
+def _of_ranx(native: str) -> tuple[Call, int | None]:
+    """Return what ``ndcg@10-l2`` and ``rbp.95`` spell."""
     form = _RANX.fullmatch(native)
-    name = "" if form is None else "rbp" if form["p"] else form["name"]
-    if form is None or name not in {**_RANX_GAINS, **_RANX_COUNTS} or (name == "rbp" and not form["p"]):
-        names = ", ".join([*_RANX_GAINS, *_RANX_COUNTS]).replace("rbp", "rbp.95")
-        raise MetricError(f"metric {native!r} is not known; it is one of {names}, optionally followed by @10 and -l2")
-    if form["cutoff"] is not None and name in _WHOLE_LISTS:
-        raise MetricError(f"ranx ignores a cutoff of {name}, which uses whole lists")
-    cutoff = native_cutoff(f"{name}@{form['cutoff']}")[1] if form["cutoff"] is not None else None
-    level = form["last"] or form["first"]
-    settings = {"label_type": "int", "ties": "input"}
-    if name in _RANX_GAINS:
-        measure, gain = _RANX_GAINS[name]
-        discount = {} if name != "rbp" else {"discount": f"rbp0.{form['p']}"}
-        least = "" if level is None else f">={int(level)}"
-        return Metric.of(measure, cutoff=cutoff, gain=gain + least, **discount, **settings)
-    measure = _RANX_COUNTS[name][cutoff is None]
-    return Metric.of(measure, cutoff=cutoff, rel=str(int(level or 1)), **settings)
+    if form is None:
+        return Call(native, (), {}), None
+    given = {"l": form["last"] or form["first"], "p": form["p"]}
+    name = "rbp.95" if form["p"] else form["name"]
+    cutoff = None if form["cutoff"] is None else native_cutoff(f"{name}@{form['cutoff']}")[1]
+    return Call(name, (), {option: text for option, text in given.items() if text is not None}), cutoff
 
 
-RANX = Dialect(
+def _from_level(gain: str) -> dict[str, Option]:
+    return {"l": ("", lambda level, _: f"gain={gain}" + (f">={int(level)}" if level else ""))}
+
+
+_RELEVANT = {"l": ("1", lambda level, _: f"rel={int(level)}")}
+RANX = Table(
     "ranx",
     "ranx 0.3.21",
-    without_options(_ranx),
-    lambda cutoff: f"ndcg@{cutoff}",
-    1e-12,
-    "1e-12 if no scores tie; its sort is unstable for 16 or more items",
-    (
-        "ranx:ndcg@10",
-        "ranx:ndcg_burges@10",
-        "ranx:ndcg@10-l2",
-        "ranx:ndcg",
-        "ranx:dcg@10",
-        "ranx:dcg_burges@10",
-        "ranx:hits@10",
-        "ranx:hit_rate@10",
-        "ranx:precision@10",
-        "ranx:recall@100",
-        "ranx:f1@10",
-        "ranx:mrr@10",
-        "ranx:map@100",
-        "ranx:map",
-        "ranx:r-precision",
-        "ranx:bpref",
-        "ranx:rbp.95",
-    ),
+    {
+        "ndcg": Row("ndcg", options=_from_level("linear")),
+        "ndcg_burges": Row("ndcg", options=_from_level("exp2")),
+        "hits": Row("cg", options=_from_level("binary")),
+        "dcg": Row("dcg", options=_from_level("linear")),
+        "dcg_burges": Row("dcg", options=_from_level("exp2")),
+        "rbp.95": Row(
+            "dcg",
+            options={**_from_level("linear"), "p": ("95", lambda p, _: f"discount=rbp0.{p}")},
+            is_whole=True,
+        ),
+        "hit_rate": Row("Success", options=_RELEVANT),
+        "precision": Row("P", "SetP", _RELEVANT),
+        "recall": Row("R", "SetR", _RELEVANT),
+        "f1": Row("F1", "SetF", _RELEVANT),
+        "mrr": Row("RR", options=_RELEVANT),
+        "map": Row("AP", options=_RELEVANT),
+        "r-precision": Row("Rprec", options=_RELEVANT),
+        "bpref": Row("Bpref", options=_RELEVANT),
+    },
+    shared="label_type=int, ties=input",
+    read=_of_ranx,
+    more="ndcg@10-l2; ndcg; map",
+    agreement="1e-12 if no scores tie; its sort is unstable for 16 or more items",
     unstable_from=16,
-)
+).dialect()
 
 _SPARK = "ndcg(ties=input, negative=keep, extra=empty, empty_when=ideal_eq_0)"
 SPARK = Table(

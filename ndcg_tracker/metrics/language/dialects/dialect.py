@@ -33,9 +33,9 @@ class Dialect:
     tool: str
     parse: Callable[[str, str], Metric]
     at: Callable[[int], str]
-    tolerance: float
-    agreement: str
     examples: tuple[str, ...]
+    tolerance: float = 1e-12
+    agreement: str = "1e-12"
     unstable_from: int | None = None
     is_by_rank: bool = False
     refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -234,6 +234,7 @@ class Table:
     more: str = ""
     tolerance: float = 1e-12
     agreement: str = "1e-12"
+    unstable_from: int | None = None
     is_by_rank: bool = False
     refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -278,9 +279,10 @@ class Table:
             self.tool,
             without_options(self.metric),
             lambda cutoff: form.format(next(iter(self.rows)), cutoff),
+            tuple(f"{self.name}:{text}" for text in [*examples, *filter(None, self.more.split("; "))]),
             self.tolerance,
             self.agreement,
-            tuple(f"{self.name}:{text}" for text in [*examples, *filter(None, self.more.split("; "))]),
+            self.unstable_from,
             is_by_rank=self.is_by_rank,
             refused=self.refused,
         )

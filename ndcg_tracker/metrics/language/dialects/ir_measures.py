@@ -140,8 +140,6 @@ IR_MEASURES = Dialect(
     "ir_measures 0.4.3",
     without_options(_parse),
     lambda cutoff: f"nDCG@{cutoff}",
-    1e-12,
-    "1e-12; 5 decimals per group if gdeval computes it (dcg='exp-log2', ERR)",
     (
         "ir_measures:nDCG@10",
         "ir_measures:nDCG",
@@ -170,6 +168,7 @@ IR_MEASURES = Dialect(
         "ir_measures:NumRel",
         "ir_measures:NumQ",
     ),
+    agreement="1e-12; 5 decimals per group if gdeval computes it (dcg='exp-log2', ERR)",
 )
 
 GDEVAL = Table(

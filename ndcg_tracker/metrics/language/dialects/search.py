@@ -31,6 +31,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 _LITERALS = {"true": "True", "false": "False", "null": "None"}
 _HITS = {"ties": "input", "label_type": "int", "extra": "empty"}
 _MOST = 30
+_WITH_SOURCE = (
+    "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server"
+)
 
 
 def _elasticsearch(native: str) -> Metric:
@@ -91,8 +94,6 @@ ELASTICSEARCH = Dialect(
     "Elasticsearch 8 (_rank_eval)",
     without_options(_elasticsearch),
     lambda cutoff: f"dcg(k={cutoff}, normalize=true)",
-    1e-12,
-    "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
     (
         "elasticsearch:dcg(k=10, normalize=true)",
         "elasticsearch:dcg(k=10)",
@@ -107,6 +108,7 @@ ELASTICSEARCH = Dialect(
         'elasticsearch:{"precision": {"k": 20, "relevant_rating_threshold": 1}}',
         'elasticsearch:{"metric": {"dcg": {"k": 20, "normalize": true}}}',
     ),
+    agreement=_WITH_SOURCE,
 )
 
 OPENSEARCH = Table(
@@ -123,6 +125,5 @@ OPENSEARCH = Table(
     },
     is_cut=True,
     shared="ties=input, extra=empty, round=2up",
-    agreement="1e-12 with its public source code and the numbers of its own unit tests; not compared with a running "
-    "server",
+    agreement=_WITH_SOURCE,
 ).dialect()

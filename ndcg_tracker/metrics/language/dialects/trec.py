@@ -173,8 +173,6 @@ TREC_EVAL = Dialect(
     "trec_eval 9.0.8",
     without_options(partial(_parse, settings={"score_type": "f32", "missing": "skip"})),
     lambda cutoff: f"ndcg_cut_{cutoff}",
-    1e-12,
-    "1e-12 unrounded; trec_eval prints 4 decimals",
     (
         "trec_eval:ndcg_cut_10",
         "trec_eval:ndcg_cut.10",
@@ -207,6 +205,7 @@ TREC_EVAL = Dialect(
         "trec_eval:-c num_q",
         "trec_eval:-M 100 bpref",
     ),
+    agreement="1e-12 unrounded; trec_eval prints 4 decimals",
 )
 
 TREC_EVAL10 = Dialect(
@@ -214,8 +213,6 @@ TREC_EVAL10 = Dialect(
     "trec_eval 10.0-rc2",
     without_options(partial(_parse, settings={"missing": "error"}, is_10=True)),
     lambda cutoff: f"-c ndcg_cut_{cutoff}",
-    1e-12,
-    "1e-12 unrounded",
     (
         "trec_eval10:-c ndcg_cut_10",
         "trec_eval10:ndcg_cut_10",
@@ -228,6 +225,7 @@ TREC_EVAL10 = Dialect(
         "trec_eval10:-c dcg",
         "trec_eval10:-c ideal_dcg",
     ),
+    agreement="1e-12 unrounded",
 )
 
 PYTREC_EVAL = Dialect(
@@ -235,8 +233,6 @@ PYTREC_EVAL = Dialect(
     "pytrec_eval-terrier 0.5.11",
     without_options(partial(_parse, settings={"score_type": "f32", "missing": "skip"}, flags=False)),
     lambda cutoff: f"ndcg_cut_{cutoff}",
-    1e-12,
-    "1e-12",
     (
         "pytrec_eval:ndcg_cut_10",
         "pytrec_eval:ndcg",
