@@ -288,9 +288,8 @@ def are_fractions(kind: Any) -> bool:
     return str(getattr(kind, "value_type", kind)) in ("halffloat", "float", "double")
 
 
-_HEXADECIMAL = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
-_DASHES = (8, 13, 18, 23)
-_UUID_BYTES, _UUID_LETTERS = 16, 36
+_DASHES = (8, 12, 16, 20)  # the digits before which there is a dash
+_UUID_BYTES = 16
 
 
 def _uuid_texts(array: Any) -> Any:
@@ -300,10 +299,9 @@ def _uuid_texts(array: Any) -> Any:
     n = len(array)
     first = array.offset * _UUID_BYTES
     data = np.frombuffer(array.buffers()[1], dtype=np.uint8, count=first + n * _UUID_BYTES)[first:]
-    letters = np.full((n, _UUID_LETTERS), ord("-"), dtype=np.uint8)
-    places = np.setdiff1d(np.arange(_UUID_LETTERS), _DASHES)
-    letters[:, places] = _HEXADECIMAL[np.stack([data >> 4, data & 15], axis=1)].reshape(n, -1)
-    ends = np.arange(n + 1, dtype=np.int64) * _UUID_LETTERS
+    digits = np.frombuffer(data.tobytes().hex().encode(), dtype=np.uint8).reshape(n, 2 * _UUID_BYTES)
+    letters = np.insert(digits, _DASHES, ord("-"), axis=1)
+    ends = np.arange(n + 1, dtype=np.int64) * letters.shape[1]
     texts = pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(letters))
     if not array.null_count:
         return texts

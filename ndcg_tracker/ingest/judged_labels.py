@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def judged_labels(
         what = f"there is no column {shown(absent)}"
         raise records.places.whole(what, advice=f"choose one of {', '.join(map(shown, header))}")
     names = columns.names(header, LABEL_TABLE, refused)
-    in_rows = {role: place_of(header, name, role, refused) for role, name in names.items()}
+    wanted = [place_of(header, name, role, refused) for role, name in names.items()]
     reason = None if unsure else reason_column(header, [*names.values()])
     if reason:
         file = getattr(refused(""), "where", "").partition(":")[0]
@@ -60,50 +60,49 @@ def judged_labels(
     others = {*header} - {*names.values()} if reason or JUDGE in header else set[str]()
     said_in = [name for name in (JUDGE, *_OF_A_MODEL) if name in others]
     said_in += [reason] if reason else []
-    chosen = [*where, *said_in]
-    n_roles, of_judge = len(in_rows), dict[str, list[_Label]]()
+    wanted += map(header.index, [*where, *said_in])
+    told = dict.fromkeys(said_in, "")  # in the row that is being read
+
+    def chosen_rows() -> Iterator[tuple[int, Sequence[object]]]:
+        for row, cells in enumerate(records.rows(wanted)):
+            texts = ["" if cell is None else str(cell) for cell in cells[len(names) :]]
+            if texts[: len(where)] == [*where.values()]:
+                told.update(zip(said_in, texts[len(where) :], strict=True))
+                yield row, cells[: len(names)]
+
+    of_judge = dict[str, list[_Label]]()
     fractions: set[str] = set()
     of_models: dict[str, dict[str, dict[str, None]]] = {}
-    bad: list[str] = []
-    called = {role: names.get(role, role) for role in LABEL_TABLE.roles}
-    for row, cells in enumerate(records.rows([*in_rows.values(), *map(header.index, chosen)])):
-        texts = ["" if cell is None else str(cell) for cell in cells[n_roles:]]
-        if texts[: len(where)] != list(where.values()):
-            continue
-        said = dict(zip(said_in, texts[len(where) :], strict=True))
-        judge = said.get(JUDGE, "")
+    bad: list[tuple[str, str]] = []  # the judge, and the cell with its place
+    for row, (group, item, *label) in unfolded(chosen_rows(), names, records.places.place):
+        judge = told.get(JUDGE, "")
         gathered = of_judge.setdefault(judge, [])
         for name in _OF_A_MODEL:
-            if said.get(name):
-                of_models.setdefault(judge, {}).setdefault(name, {})[said[name]] = None
-        held = dict(zip(in_rows, cells, strict=False))
+            if told.get(name):
+                of_models.setdefault(judge, {}).setdefault(name, {})[told[name]] = None
         try:
-            detail = LabelDetail(checked_text(said.get(reason or "", "").strip(), "the reason").decode())
-            group = id_bytes(held["group"], "group", fractions)
-            cells = (group, *map(held.get, ("item", "label")))
-            for _, (_, item, label) in unfolded([(row, cells)], called, records.places.place):
-                item_id = id_bytes(item, "item", fractions)
-                is_unsure = unsure and isinstance(label, str) and label.strip().lower() == "unsure"
-                try:
-                    grade = 1.0 if "label" not in names else _NULL if is_unsure else _grade(label, columns.grades)
-                except WrongValueError:
-                    if "bad-grades" not in columns.allow:
-                        raise
-                    bad.append(f"{shown(str(label))} in {records.places.mention(row)}")
-                    continue
-                if item_id or grade == grade:  # else it is a query without a labelled item
-                    gathered.append(_Label(row, group, item_id, grade if grade == grade else None, detail))
+            detail = LabelDetail(checked_text(told.get(reason or "", "").strip(), "the reason").decode())
+            group_id, item_id = id_bytes(group, "group", fractions), id_bytes(item, "item", fractions)
+            try:
+                grade = _grade(label[0], columns.grades, unsure=unsure) if label else 1.0
+            except WrongValueError:
+                if "bad-grades" not in columns.allow:
+                    raise
+                bad.append((judge, f"{shown(str(label[0]))} in {records.places.mention(row)}"))
+                continue
         except WrongValueError as error:
             raise error.at(records.places.place(row)) from None
+        if item_id or grade == grade:  # else it is a query without a labelled item
+            gathered.append(_Label(row, group_id, item_id, grade if grade == grade else None, detail))
     warn_of_fractions(fractions)
     if not of_judge:
         asked = " and ".join(f"{column}={value}" for column, value in where.items())
         raise records.places.whole(f"no row has {asked}" if asked else "there are no rows", advice="check the values")
     found = {}
     if bad:
-        n_rows = row + 1
-        what = f"{counted(len(bad), 'label')} of {n_rows:,} {'is' if len(bad) == 1 else 'are'} not a number"
-        warn(ColumnWarning(f"{what} and left out, first {bad[0]}"))
+        n_labels = len(bad) + sum(map(len, of_judge.values()))
+        what = f"{counted(len(bad), 'label')} of {n_labels:,} {'is' if len(bad) == 1 else 'are'} not a number"
+        warn(ColumnWarning(f"{what} and left out, first {bad[0][1]}"))
     for judge, gathered in of_judge.items():
         origin = columns.origins.setdefault(judge, {})
         for name, values in of_models.get(judge, {}).items():
@@ -114,7 +113,8 @@ def judged_labels(
                 whose = f" of judge {judge!r}" if judge else ""
                 raise records.places.whole(f"the labels{whose} have the {name}s {some}", advice=advice)
             origin[name] = [*values]
-        origin |= {"left_out": [counted(len(bad), "bad grade")]} if bad else {}
+        n_bad = sum(of == judge for of, _ in bad)
+        origin |= {"left_out": [counted(n_bad, "bad grade")]} if n_bad else {}
         if "duplicates:mean" in columns.allow:
             gathered = _means(gathered)
             spread = _spread([label.detail for label in gathered])
@@ -123,7 +123,9 @@ def judged_labels(
                 whose = f"judge {judge!r} gave" if judge else "there are"
                 warn(ColumnWarning(f"{whose} several labels of one item, and their mean counts: {spread}"))
         places = PartPlaces(records.places, [label.row for label in gathered])
-        rows = checked({role: [cells[at] for cells in gathered] for at, role in enumerate(called, 1)}, places)
+        rows = checked(
+            {role: [cells[at] for cells in gathered] for at, role in enumerate(LABEL_TABLE.roles, 1)}, places
+        )
         rows = rows.as_asked(columns)
         labels = label_lists(rows, places, are_answers=unsure)
         labels = replace(labels, details=_details(gathered, labels, rows, places))
@@ -194,10 +196,10 @@ def _details(gathered: Sequence[_Label], labels: LabelLists, rows: Rows, places:
     return found
 
 
-def _grade(cell: object, grades: Mapping[str, float]) -> float:
-    """Return the grade that a cell holds, or that its word has among ``grades``; NaN for none."""
-    if (word := str(cell).strip().lower()) in grades:
-        return grades[word]
+def _grade(cell: object, grades: Mapping[str, float], *, unsure: bool) -> float:
+    """Return the grade that a cell holds, or that its word has among ``grades``; NaN for none or unsure."""
+    if (word := str(cell).strip().lower()) in grades or (unsure and word == "unsure"):
+        return grades.get(word, _NULL)
     if grades and word.isalpha():
         what = f"label {shown(str(cell))} is not among the words of {argument('grades')}"
         raise WrongValueError(what, advice="add it there")

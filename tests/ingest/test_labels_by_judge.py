@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.columns import Columns, ColumnWarning
 from ndcg_tracker.ingest.reading import read_labels_by_judge
 from ndcg_tracker.rankings.ranking import LabelLists
 
@@ -144,3 +144,13 @@ def test_unsure_leaves_other_files_as_they_are(tmp_path: Path) -> None:
     assert read(tmp_path / "a.qrels", unsure=True) == {"": {"q": {"a": 1.0}}}
     pq.write_table(pa.table({"group": ["q"], "item": ["a"], "label": [1]}), tmp_path / "a.parquet")
     assert read(tmp_path / "a.parquet", unsure=True) == {"": {"q": {"a": 1.0}}}
+
+
+def test_bad_grades_count_for_the_judge_who_gave_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "group,item,label,judge,day\nq,a,1,gpt,1\nq,b,so so,gpt,1\nq,a,0,human,1\nq,c,,ann,2\n"
+    )
+    columns = Columns(allow=frozenset({"bad-grades"}))
+    with pytest.warns(ColumnWarning, match=r"^1 label of 3 is not a number and left out, first 'so so' in line 3$"):
+        assert len(read(tmp_path / "a.csv", columns=columns, where={"day": "1"})) == 2
+    assert columns.origins == {"gpt": {"left_out": ["1 bad grade"]}, "human": {}}

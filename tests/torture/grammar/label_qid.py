@@ -48,6 +48,8 @@ def label_qid(content: bytes, role: Role, scores: bytes = b"", sizes: bytes | No
         features = fields[2:] if has_group else fields[1:]
         if label is None or group == b"" or not all(map(_is_feature, features)):
             faults.add(line, "no label/qid line")
+            if not has_group and sizes is None:  # either may be told
+                faults.add(None, "no group sizes")
         else:
             rows.append(Row(line, group, None, None, label))
     if any(row.group is None for row in rows):
