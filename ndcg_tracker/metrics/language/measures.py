@@ -91,8 +91,10 @@ _EXTERNAL = Measure(
 
 _share = partial(Measure, is_share=True)
 _share_with_expected_value = partial(_share, has_expected_value=True)
+_diagnostic_share = partial(_share_with_expected_value, is_diagnostic=True)
 _share_of_set = partial(_share_with_expected_value, is_ordered=False)
 _count = partial(Measure, is_ordered=False, is_diagnostic=True, summary="sum")
+_count_of_labels = partial(_count, is_listed=False, of_nothing=None, defaults={"missing": "empty"})
 _geometric = partial(Measure, summary="geometric_mean", of_nothing=math.log(LEAST_OF_GEOMETRIC))
 
 _ALL = (
@@ -178,14 +180,13 @@ _ALL = (
         axes=("rel", "ideal", *_OF_EMPTY),
         cutoff="optional",
     ),
-    _share_with_expected_value(
+    _diagnostic_share(
         "Judged",
         "the share of labelled items among the first ranks",
         "items with a label among {first} / items among {first}",
         axes=(),
         defaults={"ties": "item_asc"},  # as ir_measures breaks ties for this measure
         cutoff="optional",
-        is_diagnostic=True,
     ),
     Measure(
         "ERR",
@@ -211,13 +212,12 @@ _ALL = (
         axes=("rel", "ideal", *_OF_EMPTY),
         defaults={"ties": "average"},
     ),
-    _share_with_expected_value(
+    _diagnostic_share(
         "FallOut",
         "the share of the other items of the list that are among the first ranks; lower is better",
         "items other than {relevant} among {first} / all of them in the list",
         axes=("rel", *_OF_EMPTY),
         cutoff="optional",
-        is_diagnostic=True,
     ),
     _share_with_expected_value(
         "RBP",
@@ -338,30 +338,25 @@ _ALL = (
         "ln of the larger of 0.00001 and the {preference}; over the groups e^(their mean)",
         names=("gm_bpref",),
     ),
-    _share_with_expected_value(
+    _diagnostic_share(
         "Unjudged",
         "the share of the first ranks that hold an unjudged item",
         "{not_judged} among {first} / {cutoff}",
         names=("unj",),
         axes=(),
         cutoff="required",
-        is_diagnostic=True,
     ),
-    _share_with_expected_value(
+    _diagnostic_share(
         "RBPResidual",
         "the largest possible rise of RBP if the unjudged items were relevant",
         "(1 - p) * sum of p^(i - 1) over the ranks i of {not_judged}, + p^n if any, p = {p}",
         axes=("p",),
-        is_diagnostic=True,
     ),
-    _count(
+    _count_of_labels(
         "NumQ",
         "the number of groups in the other means",
         "1; over the groups the sum",
         axes=(),
-        defaults={"missing": "empty"},
-        is_listed=False,
-        of_nothing=None,
     ),
     _count(
         "NumRet",
@@ -370,13 +365,10 @@ _ALL = (
         defaults={"rel": "any"},
         has_expected_value=True,
     ),
-    _count(
+    _count_of_labels(
         "NumRel",
         "the number of relevant items in the labels",
         "{every}; over the groups the sum",
-        defaults={"missing": "empty"},
-        is_listed=False,
-        of_nothing=None,
     ),
     _count(
         "NumNonrelJudgedRet",

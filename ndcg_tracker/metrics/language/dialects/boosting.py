@@ -119,20 +119,16 @@ def _xgboost(options: str, native: str) -> Metric:
     name, cutoff = native_cutoff(native.removesuffix("-"))
     if name not in ("ndcg", "map", "pre"):
         raise MetricError(f"metric {name!r} is not known; it is ndcg, map or pre")
-    cutoff = cutoff or 32
-    if name != "ndcg":
-        if options:
-            raise MetricError(f"({options}) has no effect on {name}", advice=f"write {native} alone")
-        settings = {"label_domain": "int0to1", "label_type": "f32", "ties": "input", "score_type": "f32"}
-        settings |= {"weights": "group", "weight_type": "f32", "all_skipped": "0"}
-        if name == "pre":
-            return Metric.of("P", cutoff=cutoff, over="list", **settings)
-        return Metric.of("AP", cutoff=cutoff, empty="0" if minus else "1", **(settings | _OF_LIST))
-    settings = {**_SHARED, "empty": "0" if minus else "1", "ties": "input", "score_type": "f32"}
-    settings |= {"weights": "group", "empty_weight": "one", "all_skipped": "0", "clip": "error_above_1"}
-    if exponential:
-        settings |= {"gain": "exp2", "label_domain": "int0to31"}
-    return Metric.of("ndcg", cutoff=cutoff, **settings)
+    if options and name != "ndcg":
+        raise MetricError(f"({options}) has no effect on {name}", advice=f"write {native} alone")
+    settings = {"label_type": "f32", "score_type": "f32", "ties": "input", "all_skipped": "0"}
+    settings |= {"weights": "group", "weight_type": "f32", "empty": "0" if minus else "1"}
+    if name == "ndcg":
+        settings = _SHARED | settings | {"empty_weight": "one", "clip": "error_above_1"}
+        settings |= {"gain": "exp2", "label_domain": "int0to31"} if exponential else {}
+    else:
+        settings |= {"label_domain": "int0to1"} | (_OF_LIST if name == "map" else {"over": "list", "empty": "0"})
+    return Metric.of({"map": "AP", "pre": "P"}.get(name, name), cutoff=cutoff or 32, **settings)
 
 
 LIGHTGBM = Dialect(
