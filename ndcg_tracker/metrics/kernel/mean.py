@@ -52,25 +52,20 @@ class GroupValues:
 
 
 @dataclass(frozen=True)
-class GroupResults:
-    """The values of one metric for the groups of a run and its labels.
+class GroupResults(GroupValues):
+    """The values of one metric for the groups of a run and its labels, with their mean.
 
-    ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
-    and ``ideal_dcg`` also if the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
-    else the index of the reason in ``REASONS``. ``weights``: float64, shape (n,), or None if all weights are equal.
-    ``mean``: over the groups that have a value, None if there is none. ``n_missing``: how many groups have labels
-    but are not in the run.
+    ``weights``: float64, shape (n,), or None if all weights are equal. ``mean``: over the groups that have a value,
+    None if there is none.
     """
 
-    metric: Metric
-    group_keys: Keys
-    values: Floats
-    dcg: Floats
-    ideal_dcg: Floats
-    reasons: Reasons
     weights: Floats | None
     mean: float | None
-    n_missing: int
+
+    @property
+    def n_missing(self) -> int:
+        """How many groups have labels but are not in the run."""
+        return int((self.n_items < 0).sum())
 
     @property
     def n_groups(self) -> int:
@@ -115,17 +110,8 @@ def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> Grou
     ``all_skipped=error`` and ``clip=error_above_1``, and if too many groups have no weight.
     """
     of_groups = aligned_weights(values, weights, of_all=True)
-    return GroupResults(
-        values.metric,
-        values.group_keys,
-        values.values,
-        values.dcg,
-        values.ideal_dcg,
-        values.reasons,
-        of_groups,
-        mean(values.metric, values.values, values.reasons == DEFINED, values.empty, of_groups),
-        int((values.n_items < 0).sum()),
-    )
+    average = mean(values.metric, values.values, values.reasons == DEFINED, values.empty, of_groups)
+    return GroupResults(**vars(values), weights=of_groups, mean=average)
 
 
 def aligned_weights(groups: GroupValues, weights: GroupWeights | None, *, of_all: bool = False) -> Floats | None:
