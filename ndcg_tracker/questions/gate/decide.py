@@ -197,8 +197,7 @@ class Decision:
     of differences. ``parts``: what must hold as well. ``ways``: what would decide. ``why``: why t bounds were not
     trusted alone. ``barred``: why nothing is decided. ``is_identical``: whether all lists are the same. ``unjudged``:
     what unjudged items leave open; ``others``: the decisions with them worth nothing ("zero"), and at both ends of what
-    they may be worth ("low", "high"). ``check``: what drawn answers say; ``drawn_look``: which decision by them it is,
-    0 where they do not decide or a budget gives the level. Each is None or empty if there is none.
+    they may be worth ("low", "high"). ``check``: what drawn answers say. Each is None or empty if there is none.
     """
 
     rules: Rules
@@ -215,7 +214,6 @@ class Decision:
     unjudged: Unjudged | None = None
     others: Mapping[str, Decision] = field(default_factory=dict)
     check: DrawnCheck | None = None
-    drawn_look: int = 0
 
     @property
     def decision(self) -> Word:

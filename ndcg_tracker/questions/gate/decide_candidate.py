@@ -112,7 +112,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
         return replace(undecided, barred=Note("budget_spent"))
     if check is not None and (not check.decides or number > len(LEVELS_OF_LOOKS)):
         why = Note("looks_spent", {"n": len(LEVELS_OF_LOOKS)}) if check.decides else None
-        return replace(undecided, check=check, drawn_look=number, barred=why)
+        return replace(undecided, check=check, barred=why)
     learned = facts.basis.learned
 
     def gains_of(sample: AnySample) -> AnySample:
@@ -120,7 +120,7 @@ def _of_all(question: GateQuestion, facts: GateFacts) -> Decision:
         return gains if learned is None or isinstance(gains, Strata) else replace(gains, training=learned.run_variance)
 
     gains = gains_of(results.sample)
-    found = replace(_of_parts(question, facts, gains, rules), check=check, drawn_look=number)
+    found = replace(_of_parts(question, facts, gains, rules), check=check)
     if results.unreached is not None and not found.is_identical:
         return replace(undecided, barred=results.unreached)
     if facts.basis.judge_alone and not question.trust_judge and not found.is_identical:

@@ -152,6 +152,13 @@ class Gated:
         return self.comparison.metrics[0]
 
     @property
+    def drawn_look(self) -> int:
+        """Which decision by drawn answers it is, 0 where they do not decide or a budget gives the level."""
+        check = self.decision.check
+        is_drawn = check is not None and check.mean is not None
+        return self.basis.drawn_look if is_drawn and self.basis.look is None else 0
+
+    @property
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.decision.decision == "pass" or self.acknowledgement is not None

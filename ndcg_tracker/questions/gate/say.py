@@ -91,7 +91,7 @@ _DECISION_KEYS = paths(
 _GATE_KEYS = paths(
     "learned_margin=basis.learned ties_could_change_decision regressed_slices drift decision_id "
     "decision_number=basis.number acknowledged=acknowledgement judge_alone=basis.judge_alone decided_before "
-    "look=basis.look drawn_look=decision.drawn_look policy=basis.policy outside=basis.outside"
+    "look=basis.look drawn_look policy=basis.policy outside=basis.outside"
 )
 _PROPERTIES = paths(
     "decision scope margin delta n max_harm decision_id acknowledged_by=acknowledged.by "
@@ -603,9 +603,9 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if policy is not None and gated.basis.restarted is not None:
         of = gated.basis.restarted
         pairs.append(("counted", f"since {minute(of.created_at_utc)}: {of.reason}, by {short_name(of.reset_by)}"))
-    if 0 < decision.drawn_look <= len(LEVELS_OF_LOOKS):
-        level = LEVELS_OF_LOOKS[decision.drawn_look - 1]
-        pairs.append(("look", f"{decision.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
+    if 0 < gated.drawn_look <= len(LEVELS_OF_LOOKS):
+        level = LEVELS_OF_LOOKS[gated.drawn_look - 1]
+        pairs.append(("look", f"{gated.drawn_look} of {len(LEVELS_OF_LOOKS)} by drawn answers, level {level:g}"))
     if gated.drift is not None:
         pairs += [("drift", clause) for clause in drifted(gated.drift)]
     pairs.append(("decision", f"the {ordinal(gated.basis.number)} of this gate"))
