@@ -212,8 +212,9 @@ class Sample:
 
     @property
     def pilot(self) -> Pilot | None:
-        """What the differences show of further groups, None where only answers count."""
-        return None if self.drawn is not None else _pilot(self, *self.independent(), self.runs)
+        """What the differences show of further groups, None where only answers count or one cluster tells nothing."""
+        is_one = self.clusters is not None and self.n_clusters < 2
+        return None if self.drawn is not None or is_one else _pilot(self, *self.independent(), self.runs)
 
     @property
     def losing(self) -> tuple[Floats, Index | None]:

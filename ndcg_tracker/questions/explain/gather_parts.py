@@ -146,12 +146,14 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
 
 
 def _mean_of(sides: Sequence[Side], computed: float | None, both: RunPair) -> float | None:
-    """Return the mean of an arm from what is stored, else the computed one."""
+    """Return the mean of an arm from what is stored, else the computed one, also where repeats differ by rounding."""
     stored = [side.evaluations.get(str(both.metric)) for side in sides]
     means = [of.mean for of in stored if of is not None and of.mean is not None]
     if len(means) < len(sides):
         return None if any(of is not None and of.mean is None for of in stored) else computed
-    return sum(means) / len(means)
+    mean = sum(means) / len(means)
+    is_rounding = computed is not None and math.isclose(mean, computed, rel_tol=0, abs_tol=1e-12)
+    return computed if len(means) > 1 and is_rounding else mean
 
 
 def _steps(block: SideBlock, metric: Metric) -> tuple[list[GroupValues], Index]:

@@ -249,6 +249,9 @@ def _by_cost(explanation: GroupExplanation) -> list[ExplainedItem]:
     return sorted(explanation.items, key=lambda item: item.move.contribution if falls else -item.move.contribution)
 
 
+_IN_MORE = {"entered": "in more lists", "left": "in fewer lists"}
+
+
 def happened(item: ExplainedItem) -> str:
     """Return what happened to an item, as the end of a sentence that begins with its name."""
     before, after = item.move.rank_baseline, item.move.rank_candidate
@@ -260,6 +263,8 @@ def happened(item: ExplainedItem) -> str:
         return f"entered at rank {_rank(after)}"
     if after is None:
         return f"left from rank {_rank(before)}"
+    if item.kind in _IN_MORE:  # of repeats, whose ranks are means over the lists that have it
+        return f"is {_IN_MORE[item.kind]}, at rank {_rank(after)} instead of {_rank(before)}"
     if before == after:
         return f"stayed at rank {_rank(after)}"
     return f"{'rose' if after < before else 'fell'} from rank {_rank(before)} to {_rank(after)}"
@@ -387,10 +392,12 @@ def _item_row(item: ExplainedItem, explanation: GroupExplanation) -> dict[str, o
         grade = f"{_grade(item.grade_baseline)} → {grade}"
     what = _kind_words(item)
     before, after = move.rank_baseline, move.rank_candidate
-    if cutoff is not None and before is not None and after is not None:
-        if before <= cutoff < after:
+    if before is not None and after is not None:
+        if explanation.subject.baseline_run.runs or explanation.subject.candidate_run.runs:  # their ranks are means
+            what = _IN_MORE.get(item.kind, what)
+        elif cutoff is not None and before <= cutoff < after:
             what += f", out of the top {cutoff}"
-        elif after <= cutoff < before:
+        elif cutoff is not None and after <= cutoff < before:
             what += f", into the top {cutoff}"
     title = text_cell(explanation.texts.items.get(move.item))
     values = {"before": move.contribution_baseline, "after": move.contribution_candidate, "change": move.contribution}
@@ -497,7 +504,8 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     if of_groups is not None:
         n_added, n_removed, last = n_added - of_groups.n_added, n_removed - of_groups.n_removed, of_groups.candidate
     same_run = subject.baseline_run == subject.candidate_run
-    run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
+    same = "the same runs" if subject.baseline_run.runs else "the same run"
+    run = same if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
     changed = counted(differences.n_changed, "grade")
     added = counted(n_added, "label")
     rows: list[tuple[object, ...]] = []

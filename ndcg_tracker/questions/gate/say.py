@@ -276,9 +276,9 @@ def _few_words(decision: Decision) -> str:
         return ""
     facts: Mapping[str, Any] = low.facts
     if low.kind == "low_information" and facts.get("n_nonzero") is not None:
-        who = "clusters" if facts.get("of_clusters") else units("query")
-        of = "" if facts["n_nonzero"] >= facts["n"] else f" of {facts['n']:,}"
-        few = f"only {facts['n_nonzero']:,}{of} {who} differ"
+        n, word = facts["n_nonzero"], "cluster" if facts.get("of_clusters") else unit("query")
+        of = f"{n:,} of " if n < facts["n"] else ""
+        few = f"only {of}{counted(facts['n'], word)} {'differs' if n == 1 else 'differ'}"
         return f"{few} (the safer bound does not cover repeats)" if decision.told.of_repeats else few
     return sentence(low)
 

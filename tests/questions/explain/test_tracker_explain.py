@@ -549,6 +549,9 @@ def test_of_arms_the_mean_of_the_runs_is_explained_group_by_group(arms: nt.Track
         "unjudged",
     )  # two of two runs had it, now two of three
     assert found["baseline_run"]["runs"] == [{"name": "old-0", "run_id": 1}, {"name": "old-1", "run_id": 2}]
+    said = str(arms.explain(OLD, NEW, group="q1"))
+    assert "in fewer lists" in said
+    assert "the top 10" not in said
 
 
 def test_of_arms_the_tables_add_up_to_the_delta_of_compare(arms: nt.Tracker) -> None:

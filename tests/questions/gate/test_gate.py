@@ -135,6 +135,10 @@ def test_what_no_number_of_groups_decides() -> None:
     assert (apart.decision, apart.ways.n, to_decide(apart).startswith("about")) == ("inconclusive", None, False)
     equal = decide(Strata({"a": Sample(np.full(9, 0.25)), "b": Sample(noise[0])}, LIMITS), Rules(0.01))
     assert (equal.decision, equal.ways.n) == ("inconclusive", None)  # equal values say nothing about further ones
+    alone = decide(Sample(noise[0], clusters=np.zeros(400, dtype=np.int64), limits=LIMITS), Rules(0.01))
+    assert (alone.decision, alone.ways.n) == ("inconclusive", None)  # one cluster says nothing about others
+    assert reason(alone).startswith("delta ")
+    assert "; only 1 cluster differs" in reason(alone)
 
 
 def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
