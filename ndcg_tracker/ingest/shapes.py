@@ -57,6 +57,8 @@ for _name, *_list in map(str.split, _WORDS.strip().splitlines()):
     _LISTED.setdefault(_name, []).extend(f"{word[:-1]}s?$" if word[-1] == "." else word for word in _list)
 _BEGINS = {name: re.compile("|".join(words)) for name, words in _LISTED.items()}
 _WORD = re.compile(r"[A-Z]{2,}s?(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_OF_A_LIST = re.compile("(top|ranked|retrieved|result|hit|item|product|doc|document|passage|chunk|id)s?")
+"""The words before the number of a place in a list."""
 BASELINE = "ndcg-track check"
 """The first key of the first line of a baseline, which the lines of its queries follow."""
 _FEW = 4  # blanks in a text that is not an id
@@ -244,26 +246,24 @@ def _flat(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _numbered(keys: Collection[str]) -> dict[str, list[str]]:
-    """Return the keys of the places of a list in their order, by the name before their numbers.
+    """Return the keys of the places of a list in order, by the name before their numbers, if there is no other list.
 
-    >>> _numbered(["query", "Result 2", "Result 1", "must_1", "rank1", "rank2"])
-    {'Result': ['Result 1', 'Result 2'], 'results': ['rank1', 'rank2']}
+    >>> _numbered(["query", "Result 2", "Result 1"]), _numbered(["query", "docs", "output_1", "output_2", "0", "1"])
+    ({'Result': ['Result 1', 'Result 2']}, {})
     """
     places: dict[str, dict[int, str]] = {}
     for key in keys:
         match = re.fullmatch(r"(.*?)[ _.#-]*([0-9]{1,4})", key)
-        if match and key.rpartition(".")[0] not in keys:  # not a key of an object of numbers
+        if match and all(map(_OF_A_LIST.fullmatch, words := _words(match[1]))) and words:
             places.setdefault(match[1], {})[int(match[2])] = key
-    found: dict[str, list[str]] = {}
-    for name, of in places.items():
-        name = "results" if not name or _only(_words(name), "rank") else name
-        if len(of) > 1 and {*of} in ({*range(len(of))}, {*range(1, len(of) + 1)}) and name not in (*keys, *found):
-            found[name] = [of[place] for place in sorted(of)]
-    return {
-        name: of
-        for name, of in found.items()
-        if _has(words := _words(name), "results item") and not _has(words, "relevant")
-    }
+    if len(places) != 1:
+        return {}
+    [(name, of)] = places.items()
+    others = [_words(key) for key in keys if key not in of.values()]
+    if any(_has(words, "results item relevant never") for words in others) or name in keys:
+        return {}
+    are_places = len(of) > 1 and {*of} in ({*range(len(of))}, {*range(1, len(of) + 1)})
+    return {name: [of[place] for place in sorted(of)]} if are_places else {}
 
 
 def _words(key: str) -> list[str]:
@@ -382,7 +382,8 @@ class _Table:
         for record in flat:  # an empty list of objects has none of their keys
             for key in [key for key, cell in record.items() if cell == []]:
                 record.update({inner: [] for inner in keys if inner.startswith(f"{key}.")})
-        for name, numbered in _numbered(keys).items():
+        are_scalar = all(_is_scalar(cell) for record in flat for cell in record.values())
+        for name, numbered in _numbered(keys).items() if are_scalar else ():
             self._take_list(flat, name, numbered)
             keys = {key: None for key in [*keys, name] if key not in numbered}
         self.columns = [_Column(key, [record.get(key) for record in flat], known) for key in keys]

@@ -1222,7 +1222,13 @@ RESULTS: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = [
         {"a": ["d1", "d2"], "b": ["d3", "d1", "d2"], "c": []},
         {},
     ),
-    ("numbers as names", "r.tsv", "qid\t1\t2\na\td1\td2\nb\td3\t\n", {"a": ["d1", "d2"], "b": ["d3"]}, {}),
+    (
+        "numbered keys next to a list",
+        "r.jsonl",
+        '{"query": "a", "docs": ["d1", "d2"], "output_1": "d5", "doc_1": "", "doc_2": "d9"}',
+        {"a": ["d1", "d2"]},
+        {},
+    ),
     ("keys by place", "r.jsonl", '{"query": "a", "doc_0": "d1", "doc_1": "d2"}', {"a": ["d1", "d2"]}, {}),
     (
         "empty is not absent",
