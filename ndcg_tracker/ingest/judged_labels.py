@@ -65,6 +65,10 @@ def judged_labels(
 
     def chosen_rows() -> Iterator[tuple[int, Sequence[object]]]:
         for row, cells in enumerate(records.rows(wanted)):
+            if reason and isinstance(cells[-1], list):
+                told_of = "the reasons of labels are in a list"
+                advice = "give each label a row of its own, with its reason"
+                raise WrongValueError(told_of, advice=advice).at(records.places.place(row))
             texts = ["" if cell is None else str(cell) for cell in cells[len(names) :]]
             if texts[: len(where)] == [*where.values()]:
                 told.update(zip(said_in, texts[len(where) :], strict=True))

@@ -221,7 +221,7 @@ def id_bytes(value: object, role: str, fractions: set[str] | None = None) -> byt
     (b'd7', b'7', b'', b'7')
     """
     try:
-        if type(value) is str:
+        if isinstance(value, str):
             return value.encode()
         if type(value) is bytes:
             return value.decode().encode()

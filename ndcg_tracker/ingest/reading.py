@@ -253,7 +253,8 @@ def _by_judge(
                 qrels_records(source) if name == "trec" else records_in(source, name, "labels", header=columns.header)
             )
             header = records.header
-            has_told = JUDGE in header or reason_column(header) is not None
+            labels = {"label", columns.given("label"), *conventional_names("label", header)}  # else a key of items
+            has_told = JUDGE in header or (reason_column(header) is not None and bool(labels & {*header}))
             if by_row or chosen or filled_in or has_told or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:

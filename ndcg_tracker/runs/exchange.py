@@ -213,7 +213,7 @@ class _Import:
         self._ids: dict[str, dict[int, int]] = defaultdict(dict)
         self._versions: dict[tuple[int, int | None], int] = {}
         self._used = {"runs": 0, "label_sets": 0}
-        self._without_reasons = set[int]()
+        self._with_reasons = set[tuple[int, int, str]]()
         self.runs: list[ImportedRun] = []
         self.notes: list[Note] = []
 
@@ -330,7 +330,9 @@ class _Import:
         elif name == "runs":
             return [] if self._has_run(rows[0]) else rows
         elif name == "label_reasons":
-            return [row for row in rows if self._ids["label_sets"][row["label_set_id"]] in self._without_reasons]
+            sets, groups = self._ids["label_sets"], self._ids["groups"]
+            places = [(sets[row["label_set_id"]], groups[row["group_id"]], row["item_key"]) for row in rows]
+            return [row for row, place in zip(rows, places, strict=True) if place not in self._with_reasons]
         elif name != "metrics":
             return [row for row in rows if row["run_id"] in self._ids["runs"]]
         return []
@@ -377,8 +379,8 @@ class _Import:
         facts["extends"] = self._versions.get((dataset.id, row["extends"]))
         here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
         self._versions[dataset.id, row["version"]] = here.version
-        if not any(self._tx.copies.rows("label_reasons", {"label_set_id": {here.id}})):
-            self._without_reasons.add(here.id)
+        for rows in self._tx.copies.rows("label_reasons", {"label_set_id": {here.id}}):
+            self._with_reasons |= {(here.id, row["group_id"], row["item_key"]) for row in rows}
         if here.version != row["version"]:
             told: dict[str, Fact] = {"version": row["version"], "here": here.version, "dataset": dataset.name}
             self.notes.append(Note("other_version", told))

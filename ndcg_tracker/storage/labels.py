@@ -73,10 +73,7 @@ class LabelReads(TransactionPart):
 
         A version has the details that it brought, and those of the versions that it extends.
         """
-        sets = {of.version: of for of in self.sets(label_set.dataset_id, None)}
-        chain = {label_set.id: label_set}
-        while (before := sets.get(label_set.extends or 0)) is not None and before.id not in chain:
-            chain[before.id] = label_set = before
+        chain = self._extended(label_set)
         table, groups = schema.label_reasons, schema.groups
         query = sa.select(table, groups.c.key).join(groups).where(table.c.label_set_id.in_(chain))
         if group_keys is not None:
@@ -93,6 +90,14 @@ class LabelReads(TransactionPart):
             )
             found.setdefault((row.key, item), detail)
         return found
+
+    def _extended(self, label_set: LabelSetRecord) -> dict[int, LabelSetRecord]:
+        """Return a label set and those that it extends, the oldest last, by id."""
+        sets = {of.version: of for of in self.sets(label_set.dataset_id, None)}
+        chain = {label_set.id: label_set}
+        while (before := sets.get(label_set.extends or 0)) is not None and before.id not in chain:
+            chain[before.id] = label_set = before
+        return chain
 
     def detailed(self, label_set: LabelSetRecord) -> LabelLists:
         """Return the labels of a label set, with their details."""
@@ -200,15 +205,15 @@ class LabelWrites(LabelReads):
         return replace(label_set, **new)
 
     def tell_details(self, label_set: LabelSetRecord, details: Details) -> tuple[int, int]:
-        """Store details of labels that a version brings; what is stored of a label stays as it is.
+        """Store details of labels that a version brings; what it or one that it extends has of a label stays as it is.
 
         Returns: how many of the new ones have a reason, and of how many labels others are stored.
         """
         if not details:
             return 0, 0
         table = schema.label_reasons
-        rows = self._session.rows(sa.select(table).where(table.c.label_set_id == label_set.id))
-        stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): row for row in rows}
+        rows = self._session.rows(sa.select(table).where(table.c.label_set_id.in_(self._extended(label_set))))
+        stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): tuple(row[1:]) for row in rows}
         keys = Keys.from_strings(group for group, _ in details)
         ids = GroupWrites(self._session).ensure(label_set.dataset_id, keys).tolist()
         given = [
@@ -219,7 +224,7 @@ class LabelWrites(LabelReads):
         if new:
             self._session.execute(table.insert(), new)
         return sum(row["reason"] is not None for row in new), sum(
-            row[1:3] in stored and tuple(stored[row[1:3]]) != row for row in given
+            row[1:3] in stored and stored[row[1:3]] != row[1:] for row in given
         )
 
     def discard(self, label_set_id: int) -> None:

@@ -161,6 +161,19 @@ def test_versions_that_extend_or_carry_have_the_reasons(tracker: nt.Tracker) -> 
         assert {*tx.labels.details(label_set, ["q2"])} == {("q2", "c")}
 
 
+@pytest.mark.both_engines
+def test_the_first_reason_of_what_is_extended_stays(tracker: nt.Tracker) -> None:
+    tracker.add_labels(ROWS, **NAMED)
+    later = [
+        {"group": "q1", "item": "a", "label": 2, "reason": "later"},
+        {"group": "q3", "item": "a", "label": 1, "reason": "new"},
+    ]
+    added = tracker.add_labels(later, extend=True, added_by="bob")
+    assert (added.version, added.n_reasons) == (2, (1, 1))
+    assert details(tracker, 2)["q1", "a"] == details(tracker, 1)["q1", "a"]
+    assert reasons(tracker, 2) == {**WHY, ("q3", "a"): "new"}
+
+
 def test_the_first_reason_of_a_version_stays(command: CommandLine, tmp_path: Path) -> None:
     plain = [{name: row[name] for name in ("query", "doc", "label")} for row in ROWS]
     assert command.said("labels", "add", as_csv(plain, tmp_path), "--group", "query", "--item", "doc").endswith(
@@ -242,6 +255,28 @@ def test_an_export_of_runs_has_the_reasons(tracker: nt.Tracker, other: nt.Tracke
     (tmp_path / "out" / "label_reasons.parquet").unlink()  # as exports of older versions are
     other.import_runs(tmp_path / "out", dataset="older")
     assert reasons(other, 2, "older") == {}
+
+
+def test_an_import_brings_the_reasons_that_are_not_here(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    tracker.add_labels(ROWS, **NAMED)
+    tracker.ingest(RUNS["new"], name="new")
+    tracker.export_runs(tmp_path / "out", ["new"])
+    other.add_labels([{**row, "Rationale": "mine" if row["doc"] == "b" else None} for row in ROWS], **NAMED)
+    other.import_runs(tmp_path / "out")
+    assert reasons(other) == {**WHY, ("q1", "b"): "mine"}
+
+
+def test_reasons_in_a_list_are_refused(tracker: nt.Tracker) -> None:
+    rows = [{"group": "q1", "item": ["1", "2"], "label": [1, 0], "reason": ["first", "second"]}]
+    assert refusal_of(InputError, tracker.add_labels, rows) == (
+        "row 1: the reasons of labels are in a list; give each label a row of its own, with its reason"
+    )
+
+
+def test_an_item_may_be_called_reason(tracker: nt.Tracker, tmp_path: Path) -> None:
+    path = written(tmp_path / "labels.json", '{"q1": {"1": 1, "reason": 2}, "q2": {"3": 1}}')
+    run = {"q1": {"1": 1.0, "reason": 2.0}, "q2": {"3": 1.0}}
+    assert nt.evaluate(run, labels=path).mean.to_list() == [1.0]
 
 
 @pytest.mark.both_engines
