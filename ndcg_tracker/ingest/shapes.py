@@ -430,7 +430,8 @@ class _Table:
             found.texts.update(texts)
         says = [c for c in others if c.is_scalar and any(_says_no_answer(c.words, cell) for cell in c.cells)]
         of = chosen.get("labels")
-        if self.known.are_judged and of is not None and self.has_rows and of.is_scalar and of.graded_by:
+        has_rows = self.has_rows or (of is not None and all(len(ids or ()) == 1 for ids in of.lists))
+        if self.known.are_judged and of is not None and has_rows and of.is_scalar and of.graded_by:
             found.names.update(group=query.key, item=of.key, label=of.graded_by)
             found.facts.append(f"items from {_key(of.key)}, grades from {_key(of.graded_by)}")
         elif of is not None:

@@ -266,6 +266,13 @@ def test_an_import_brings_the_reasons_that_are_not_here(tracker: nt.Tracker, oth
     assert reasons(other) == {**WHY, ("q1", "b"): "mine"}
 
 
+def test_reasons_are_kept_where_each_query_has_one_label(tracker: nt.Tracker, tmp_path: Path) -> None:
+    rows = [{"query": f"q{n}", "doc": "d", "label": 1, "reason": f"why {n}"} for n in range(3)]
+    with pytest.warns(NdcgTrackerWarning, match="read 3 queries from 'query'"):
+        tracker.add_labels(written(tmp_path / "labels.json", json.dumps(rows)), relevant="doc")
+    assert reasons(tracker) == {(f"q{n}", "d"): f"why {n}" for n in range(3)}
+
+
 def test_reasons_in_a_list_are_refused(tracker: nt.Tracker) -> None:
     rows = [{"group": "q1", "item": ["1", "2"], "label": [1, 0], "reason": ["first", "second"]}]
     assert refusal_of(InputError, tracker.add_labels, rows) == (
