@@ -235,9 +235,10 @@ def _story(explanation: Explanation) -> list[str]:
     causes = [item for item in _by_cost(explanation) if item.move.contribution * explanation.delta > 0][:N_CAUSES]
     if not causes:
         return [*head, runs]
+    rank = "mean rank" if _of_repeats(explanation.subject) else "rank"
     names = [_named(item, explanation.texts.items.get(item.move.item)) for item in causes]
     told = [
-        f"{name} {happened(item)} ({points(item.move.contribution, signed=True)})"
+        f"{name} {happened(item, rank)} ({points(item.move.contribution, signed=True)})"
         for name, item in zip(names, causes, strict=True)
     ]
     return [*head, f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
@@ -252,22 +253,27 @@ def _by_cost(explanation: GroupExplanation) -> list[ExplainedItem]:
 _IN_MORE = {"entered": "in more lists", "left": "in fewer lists"}
 
 
-def happened(item: ExplainedItem) -> str:
-    """Return what happened to an item, as the end of a sentence that begins with its name."""
+def _of_repeats(subject: Subject) -> bool:
+    """Return whether ranks are means over repeats."""
+    return bool(subject.baseline_run.runs or subject.candidate_run.runs)
+
+
+def happened(item: ExplainedItem, rank: str = "rank") -> str:
+    """Return what happened to an item, as the end of a sentence that begins with its name; ``rank``: its word."""
     before, after = item.move.rank_baseline, item.move.rank_candidate
     if item.kind == "label":
         return f"is {_grade_words(item.move.grade)} instead of {_grade_words(item.grade_baseline)}"
     if before is None and after is None:
         return "is not ranked"
     if before is None:
-        return f"entered at rank {_rank(after)}"
+        return f"entered at {rank} {_rank(after)}"
     if after is None:
-        return f"left from rank {_rank(before)}"
+        return f"left from {rank} {_rank(before)}"
     if item.kind in _IN_MORE:  # of repeats, whose ranks are means over the lists that have it
-        return f"is {_IN_MORE[item.kind]}, at rank {_rank(after)} instead of {_rank(before)}"
+        return f"is {_IN_MORE[item.kind]}, at {rank} {_rank(after)} instead of {_rank(before)}"
     if before == after:
-        return f"stayed at rank {_rank(after)}"
-    return f"{'rose' if after < before else 'fell'} from rank {_rank(before)} to {_rank(after)}"
+        return f"stayed at {rank} {_rank(after)}"
+    return f"{'rose' if after < before else 'fell'} from {rank} {_rank(before)} to {_rank(after)}"
 
 
 def _legend(explanation: Explanation) -> list[str]:
@@ -377,6 +383,8 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     after = f"... and {', and '.join(words)}" if words else ""
     has_titles = any(text_cell(explanation.texts.items.get(item.move.item)).text for item in chosen)
     heads = [of for of in _ITEMS if of.key != "title" or has_titles]
+    if _of_repeats(explanation.subject):
+        heads = [replace(of, title="mean rank") if of.key == "rank" else of for of in heads]
     return Table.of(heads, rows, after=after, titles=(1,) if has_titles else ())
 
 
@@ -393,7 +401,7 @@ def _item_row(item: ExplainedItem, explanation: GroupExplanation) -> dict[str, o
     what = _kind_words(item)
     before, after = move.rank_baseline, move.rank_candidate
     if before is not None and after is not None:
-        if explanation.subject.baseline_run.runs or explanation.subject.candidate_run.runs:  # their ranks are means
+        if _of_repeats(explanation.subject):
             what = _IN_MORE.get(item.kind, what)
         elif cutoff is not None and before <= cutoff < after:
             what += f", out of the top {cutoff}"
