@@ -202,23 +202,25 @@ def _command_body(name: str, command: Any, common: set[str], above: set[str]) ->
     shared = [_name(line) for line in rare if line in common - above]
     yield from ["", f"As above: `{' '.join(said)}`."] if said else []
     yield from ["", f"As in [several commands](../commands.md#{_ANCHOR}): `{' '.join(shared)}`."] if shared else []
-    yield from _list("What goes together", [*_combinations(name)][1:])
+    yield from _list("What does not go together, and what is needed", [*_combinations(name)][1:])
     above.update((*first, *rare))
 
 
 def _combinations(command: str) -> Iterator[str]:
     """Yield what does not go with an option, and what options need, from the rules of a command."""
-    apart, needed = defaultdict[str, dict[str, None]](dict), dict[str, list[str]]()
+    apart, needed = defaultdict[str, dict[str, None]](dict), defaultdict[str, dict[str, None]](dict)
     for rule in (*RULES.get(command, ()), *RULES.get(f"complete {command}", ())):
+        if rule.other == "in_memory" or rule.given == "read":  # not on the command line, or said by the option itself
+            continue
         given, other = ([*map(_as_option, side.split())] for side in (rule.given, rule.other))
-        if rule.needs and given and "read" not in rule.given:  # what this is for is said by itself
-            needed |= dict.fromkeys(given, other)
-        elif not rule.needs:
+        if rule.needs:
+            for one in given or ["The command"]:
+                needed[one][" or ".join(other)] = None
+        else:
             for one in other:
                 apart[one].update(dict.fromkeys(given))
-    of_files = {KINDS["frame"]}
-    for title, rows, joint in (("Not together", apart, ", "), ("Needed", needed, " or ")):
-        lines = [f"- {one}: {joint.join(others)}" for one, others in rows.items() if not of_files & {one, *others}]
+    for title, rows, verb in (("Not together", apart, ":"), ("Needed", needed, " needs")):
+        lines = [f"- {one}{verb} {', '.join(others)}" for one, others in rows.items()]
         yield from ("", f"{title}:", "", *lines) if lines else ()
 
 

@@ -41,14 +41,14 @@ KINDS = {
     "weights": "a metric with weights",
     "several_metrics": "several metrics",
     "several_measures": "several measures",
-    "fixed_baseline": "a sealed dataset whose split named one",
+    "fixed_baseline": "a sealed dataset whose split named a baseline",
     "row_numbers": "items that are row numbers",
     "no_file": "rows that are in no file",
     "budget_of_policy": "the budget of a policy",
     "paper": "a table for a paper",
     "two_versions": "two versions of the labels",
     "several_judges": "several judges",
-    "frame": "a table in memory",
+    "in_memory": "a table in memory",
     "file_runs": "files in the place of runs",
 }
 """What an argument may not go with that is not an argument."""
@@ -220,9 +220,11 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("by", "groups", "the file has the attribute", needs=True),
         Rule("groups", "by", "slices are by an attribute of the file", needs=True),
         Rule("by", "per_group engine=spark", "means of slices are computed here, and shown alone"),
-        Rule("reader columns scores", "frame", "it is for files"),
+        Rule("reader columns scores", "in_memory", "it is for files"),
         Rule("labels", "row_numbers", "those of two tables differ", f"name the column with {argument('item')}"),
-        Rule("null_scores=not_retrieved", "frame", "in a file null means not retrieved, NaN is an error", needs=True),
+        Rule(
+            "null_scores=not_retrieved", "in_memory", "in a file null means not retrieved, NaN is an error", needs=True
+        ),
     ),
     "pull mlflow": (Rule("name", "several_files", "it is of one run", "leave it out"),),
     "import": (Rule("dataset", "several_datasets", "it renames a single one", "leave it out"),),
@@ -230,7 +232,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "rescore": _SOME_OR_ALL,
     "complete rescore": (Rule("labels", "several_judges", "a version has one judge"),),
     "export": _SOME_OR_ALL,
-    "groups set": (Rule("", "files default_weight", "there is nothing to set", needs=True),),
+    "groups set": (Rule("", "frame default_weight", "there is nothing to set", needs=True),),
     "datasets split": (
         Rule("", "seal move", "it seals a share, or moves what an older version sealed", needs=True),
         Rule("seal", "move", "a dataset that moves is sealed already"),

@@ -188,7 +188,7 @@ class Reading(LabelReading):
 
         if labels is None or isinstance(labels, GivenLabels):
             return labels or GivenLabels()
-        refuse("evaluate", {"labels": True, "row_numbers": self.item in (False, "")})
+        refuse("evaluate", {"labels": True, "row_numbers": self.item is False or self.item == ""})
         reader = (self.reader or "").partition(",")[2] or None
         with self.all_columns(run, labels):
             whose, lists = labels_of_one_judge(labels, reader=reader, columns=self.of_labels(run), judge=judge)
@@ -215,7 +215,7 @@ class Reading(LabelReading):
 
         of_run, path, apart = self.of_run(given.source), path_of(frame), given.lists is not None
         of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
-        refuse("evaluate", {**of_files, "null_scores": self.null_scores, "frame": path is None})
+        refuse("evaluate", {**of_files, "null_scores": self.null_scores, "in_memory": path is None})
         if path is None:
             read = partial(frame_blocks, labels_apart=apart, null_scores=self.null_scores)
             blocks = known_or_recognised(lambda run, names, _: read(run, names), frame, "results", of_run, ids_of)

@@ -509,7 +509,7 @@ def set_groups(
     columns = GroupColumns(name_given(group), weight, None if attributes is None else tuple(attributes))
     if default_weight is not None and (default_weight < 0 or default_weight > MAX_WEIGHT):  # NaN removes it
         raise InputError(f"{argument('default_weight', default_weight)} is not a weight", advice="give 0 or more")
-    refuse("groups set", {"files": frame is not None, "default_weight": default_weight})
+    refuse("groups set", {"frame": frame is not None, "default_weight": default_weight})
     table = NO_GROUPS if frame is None else read_groups(frame, reader=reader, columns=columns)
     with self.store().write("content") as tx:
         return store_group_facts(tx, dataset, table, default_weight)

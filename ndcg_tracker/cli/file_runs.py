@@ -66,7 +66,9 @@ def held_in_memory(
         options.say(f"note: {name}: {note}")
     of_files = [word for name in ("labels", "read") if (of := given.get(name)) for word in (f"--{name}", of)]
     words = shlex.join(["ndcg-track", "ingest", *files, *(["--labels", labels] if labels else [])])
-    options.say(f"note: the runs are files, so nothing is recorded; for commands that name them, store them: {words}")
+    options.say(
+        f"note: the runs are files, so nothing is recorded; to name them in other commands, store them: {words}"
+    )
     options.surroundings.in_memory = tracker
     RETYPED.set(partial(_retyped, {name: file for file, name in name_of.items()}, of_files))
     for name in names:

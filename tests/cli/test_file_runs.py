@@ -12,7 +12,7 @@ from command_line import CommandLine
 BOTH = ("bm25.csv", "dense.run")
 LABELLED = (*BOTH, "--labels", "qrels.txt")
 STORE_THEM = (
-    "note: the runs are files, so nothing is recorded; for commands that name them, store them: ndcg-track ingest"
+    "note: the runs are files, so nothing is recorded; to name them in other commands, store them: ndcg-track ingest"
 )
 
 

@@ -107,7 +107,7 @@ def test_paths_are_taken_in_python(tmp_path: Path) -> None:
         assert tracker.set_groups(tmp_path / "g.csv").n_groups == 1
         assert tracker.add_texts(str(tmp_path / "t.csv"), columns="group,text").n_groups == 1
         assert refusal_of(InputError, tracker.set_groups) == (
-            "groups set needs files= or default_weight=: there is nothing to set; give one"
+            "groups set needs frame= or default_weight=: there is nothing to set; give one"
         )
 
 

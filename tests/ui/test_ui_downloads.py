@@ -3,12 +3,14 @@
 import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import fields
 from urllib.parse import quote
 
 import pytest
 from served import Served
 
 from ndcg_tracker.cli.app import run
+from ndcg_tracker.storage.marks import DecisionRecord
 from ndcg_tracker.ui.server import PAGES
 
 SHOP = ("--dataset", "shop")
@@ -65,6 +67,7 @@ def test_every_page_has_its_rows(shop_pages: Served) -> None:
     assert shop_pages.get("/runs?dataset=shop&format=xml").status == 400
     decisions = shop_pages.get("/decisions?dataset=shop&format=csv").text.splitlines()
     assert decisions[0].startswith("id,dataset_id,baseline_run_id,")
+    assert {*decisions[0].split(",")} == {one.name for one in fields(DecisionRecord)}
     assert len(decisions) == 3
 
 

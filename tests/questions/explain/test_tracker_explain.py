@@ -550,7 +550,8 @@ def test_of_arms_the_mean_of_the_runs_is_explained_group_by_group(arms: nt.Track
     )  # two of two runs had it, now two of three
     assert found["baseline_run"]["runs"] == [{"name": "old-0", "run_id": 1}, {"name": "old-1", "run_id": 2}]
     said = str(arms.explain(OLD, NEW, group="q1"))
-    assert "is in fewer lists, at mean rank" in said
+    assert "is in more lists, at mean rank 1.5 instead of 2" in said
+    assert "in fewer lists" in said
     assert "the top 10" not in said
 
 
