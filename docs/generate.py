@@ -25,7 +25,7 @@ from ndcg_tracker.metrics.language.measures import Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
 from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rules import KINDS, RULES, spelled
+from ndcg_tracker.rules import RULES, spelled
 from ndcg_tracker.storage.schema import metadata
 
 DOCS = Path(__file__).resolve().parent

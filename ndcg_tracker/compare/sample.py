@@ -334,7 +334,7 @@ class Strata:
         They hold for differences drawn from all strata at random. Because each stratum has a fixed share of the
         differences, the sum varies less, and the bounds err less often.
         """
-        pooled, weights = pooled_of(self.each)
+        pooled, weights = _pooled(self.each)
         reach = reach_of(pooled, self.limits)
         if not self.may_bet or not math.isfinite(reach):
             return NO_BETS
@@ -346,7 +346,7 @@ class Strata:
         if not self.is_t_valid or any(part.drawn is not None for part in self.each):
             return None
         runs = [(n * len(self.each) ** 2, of) for part in self.each for n, of in part.runs]
-        return _pilot(self, *pooled_of(self.each, centred=True), runs)
+        return _pilot(self, *_pooled(self.each, centred=True), runs)
 
     @property
     def losing(self) -> tuple[Floats, Index | None]:
@@ -364,7 +364,7 @@ class Strata:
 AnySample = Sample | Strata
 
 
-def pooled_of(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats, Floats]:
+def _pooled(each: Sequence[Sample], *, centred: bool = False) -> tuple[Floats, Floats]:
     """Return the independent differences of samples that count equally, and the weight of each.
 
     ``centred``: the differences from the mean of each sample.

@@ -82,10 +82,15 @@ class AttributeValues:
         return _in_order(self.attribute, [*self.names, None], codes)
 
 
+def slicings_of(tx: ReadTransaction, dataset_id: int, ids: Index) -> list[Slicing]:
+    """Return a slicing by each attribute that some of these groups have."""
+    each = (of.of(ids) for of in _every(tx, dataset_id).values())
+    return [by for by in each if any(name is not None for name in by.names)]
+
+
 def attributes_of(tx: ReadTransaction, dataset_id: int, ids: Index) -> dict[str, list[str | None]]:
     """Return, for each attribute that some of these groups have, its value in each as text, None where it has none."""
-    each = (of.of(ids) for of in _every(tx, dataset_id).values())
-    return {by.attribute: by.values for by in each if any(name is not None for name in by.names)}
+    return {by.attribute: by.values for by in slicings_of(tx, dataset_id, ids)}
 
 
 def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> AttributeValues:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -57,7 +57,6 @@ from ndcg_tracker.words.texts import shown
 NullScores = Literal["error", "not_retrieved"]
 """What a NaN score means: an error, or an item that was judged but not retrieved."""
 
-T = TypeVar("T")
 _BATCH = 1 << 20  # rows converted at a time
 
 
@@ -129,8 +128,9 @@ def rows_of_spans(records: Records, columns: Columns, wanted: Wanted) -> tuple[R
     records = with_items(records)
     names = columns.names(records.header, wanted, records.refused)
     cells = list(records.rows(list(map(records.header.index, names.values()))))
-    as_bytes = [[cell.encode() if isinstance(cell, str) else cell for cell in row] for row in cells]
-    of_roles = {role: [row[at] for row in as_bytes] for at, role in enumerate(names)}
+    of_roles = {role: [row[at] for row in cells] for at, role in enumerate(names)}
+    for role in of_roles.keys() - IDS:  # a number may be written as text
+        of_roles[role] = [of.encode(errors="replace") if isinstance(of, str) else of for of in of_roles[role]]
     return in_asked_order(checked(of_roles, records.places), columns, names), records.places
 
 

@@ -55,8 +55,7 @@ def judged_labels(
     wanted = [place_of(header, name, role, refused) for role, name in names.items()]
     reason = None if unsure else reason_column(header, [*names.values()])
     if reason:
-        file = getattr(refused(""), "where", "").partition(":")[0]
-        warn(ReadWarning(f"read {shown(reason)} as the reason of each label", where=file))
+        warn(ReadWarning(f"read {shown(reason)} as the reason of each label", where=records.places.name))
     others = {*header} - {*names.values()} if reason or JUDGE in header else set[str]()
     said_in = [name for name in (JUDGE, *_OF_A_MODEL) if name in others]
     said_in += [reason] if reason else []
@@ -105,8 +104,8 @@ def judged_labels(
     found = {}
     if bad:
         n_labels = len(bad) + sum(map(len, of_judge.values()))
-        what = f"{counted(len(bad), 'label')} of {n_labels:,} {'is' if len(bad) == 1 else 'are'} not a number"
-        warn(ColumnWarning(f"{what} and left out, first {bad[0][1]}"))
+        are = "is not a number and is" if len(bad) == 1 else "are not numbers and are"
+        warn(ColumnWarning(f"{counted(len(bad), 'label')} of {n_labels:,} {are} left out, first {bad[0][1]}"))
     for judge, gathered in of_judge.items():
         origin = columns.origins.setdefault(judge, {})
         for name, values in of_models.get(judge, {}).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -225,7 +225,7 @@ def _by_judge(
     if path is None:
         names = _names_of(given)
         groups = {"group", columns.given("group"), *conventional_names("group", names)}
-        has_told = bool((JUDGE in names or reason_column(names)) and groups & {*names})
+        has_told = _says_more(names, columns) and bool(groups & {*names})
         if chosen or columns.has_loose_labels or has_told or are_spans(names, columns):
             return judged_labels(label_records(given, columns), columns, chosen, unsure=unsure)
         return {"": read_label_frame(given, columns, are_answers=unsure)}
@@ -253,9 +253,7 @@ def _by_judge(
                 qrels_records(source) if name == "trec" else records_in(source, name, "labels", header=columns.header)
             )
             header = records.header
-            labels = {"label", columns.given("label"), *conventional_names("label", header)}  # else a key of items
-            has_told = JUDGE in header or (reason_column(header) is not None and bool(labels & {*header}))
-            if by_row or chosen or filled_in or has_told or are_spans(header, columns):
+            if by_row or chosen or filled_in or _says_more(header, columns) or are_spans(header, columns):
                 return judged_labels(records, columns, chosen, unsure=unsure)
         elif chosen:
             what = f"a {name} file has no column {shown(next(iter(chosen)))} to choose rows by"
@@ -308,6 +306,12 @@ def texts_given(
 
 
 _UNSURE_VALUE = re.compile(rb'(?im)(:\s*)(?:"unsure"|unsure(?=\s*$))')
+
+
+def _says_more(header: Sequence[str], columns: Columns) -> bool:
+    """Return whether a table says who gave each label, or why: without labels, a reason is the id of an item."""
+    labels = {"label", columns.given("label"), *conventional_names("label", header)}
+    return JUDGE in header or (reason_column(header) is not None and bool(labels & {*header}))
 
 
 def _may_be_judged(source: Source, name: str, head: bytes, columns: Columns) -> bool:

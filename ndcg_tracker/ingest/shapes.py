@@ -655,7 +655,7 @@ class _Table:
         else:
             for (query, ids), scores in zip(lists, self._list_scores(column), strict=True):
                 if ids and len(scores) == len(ids):
-                    found.list_scores[query] = dict(zip(ids, scores, strict=True))
+                    found.list_scores[query] = dict(zip(each_once(ids), scores, strict=True))
         for query, ids in lists:
             if query in found.results:
                 raise self.refusal(f"query {shown(query)} comes twice", "group")

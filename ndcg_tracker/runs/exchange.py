@@ -379,7 +379,7 @@ class _Import:
         facts["extends"] = self._versions.get((dataset.id, row["extends"]))
         here = add_labels(self._tx, dataset, labels, LabelOrigin(**facts)).label_set
         self._versions[dataset.id, row["version"]] = here.version
-        for rows in self._tx.copies.rows("label_reasons", {"label_set_id": {here.id}}):
+        for rows in self._tx.copies.rows("label_reasons", {"label_set_id": {*self._tx.labels.extended(here)}}):
             self._with_reasons |= {(here.id, row["group_id"], row["item_key"]) for row in rows}
         if here.version != row["version"]:
             told: dict[str, Fact] = {"version": row["version"], "here": here.version, "dataset": dataset.name}

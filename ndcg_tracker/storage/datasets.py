@@ -269,15 +269,6 @@ class GroupReads(TransactionPart):
             return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
         return self._all_known(dataset_id).ids_of(keys)
 
-    def add(self, dataset_id: int, ids: Index, keys: Keys) -> None:
-        """Record groups that this transaction has created."""
-        if dataset_id in self._session.known_groups:
-            self._session.known_groups[dataset_id].add(ids, keys)
-
-    def look_again(self, dataset_id: int) -> None:
-        """Forget which groups a dataset has: another writer may have created some."""
-        self._session.known_groups.pop(dataset_id, None)
-
     def _all_known(self, dataset_id: int) -> KnownGroups:
         """Return all groups of a dataset; they are read once."""
         if dataset_id not in self._session.known_groups:
@@ -340,7 +331,7 @@ class GroupWrites(GroupReads):
         ids = self.ids(dataset_id, keys)
         missing = np.flatnonzero(ids < 0)
         if missing.size and self._session.keep_creators_out():
-            self.look_again(dataset_id)
+            self._session.known_groups.pop(dataset_id, None)  # another writer may have created some
             ids = self.ids(dataset_id, keys)
             missing = np.flatnonzero(ids < 0)
         if not missing.size:
@@ -371,7 +362,8 @@ class GroupWrites(GroupReads):
             places = [id_of.setdefault(key, len(id_of)) for key in keys.to_bytes_list()]
             ids, new_ids, new_keys = ids[places], ids[: len(id_of)], Keys.from_bytes(list(id_of))
         self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
-        self.add(dataset_id, new_ids, new_keys)
+        if dataset_id in self._session.known_groups:
+            self._session.known_groups[dataset_id].add(new_ids, new_keys)
         return ids
 
     def delete(self, dataset_id: int, ids: Index) -> None:

@@ -73,7 +73,7 @@ class LabelReads(TransactionPart):
 
         A version has the details that it brought, and those of the versions that it extends.
         """
-        chain = self._extended(label_set)
+        chain = self.extended(label_set)
         table, groups = schema.label_reasons, schema.groups
         query = sa.select(table, groups.c.key).join(groups).where(table.c.label_set_id.in_(chain))
         if group_keys is not None:
@@ -91,7 +91,7 @@ class LabelReads(TransactionPart):
             found.setdefault((row.key, item), detail)
         return found
 
-    def _extended(self, label_set: LabelSetRecord) -> dict[int, LabelSetRecord]:
+    def extended(self, label_set: LabelSetRecord) -> dict[int, LabelSetRecord]:
         """Return a label set and those that it extends, the oldest last, by id."""
         sets = {of.version: of for of in self.sets(label_set.dataset_id, None)}
         chain = {label_set.id: label_set}
@@ -212,7 +212,7 @@ class LabelWrites(LabelReads):
         if not details:
             return 0, 0
         table = schema.label_reasons
-        rows = self._session.rows(sa.select(table).where(table.c.label_set_id.in_(self._extended(label_set))))
+        rows = self._session.rows(sa.select(table).where(table.c.label_set_id.in_(self.extended(label_set))))
         stored: dict[tuple[Any, ...], Any] = {tuple(row[1:3]): tuple(row[1:]) for row in rows}
         keys = Keys.from_strings(group for group, _ in details)
         ids = GroupWrites(self._session).ensure(label_set.dataset_id, keys).tolist()

@@ -189,10 +189,7 @@ class Session:
 
 
 class TransactionPart:
-    """The part of a transaction that reads or writes one kind of data; it has no state of its own.
-
-    A part that writes also reads.
-    """
+    """The part of a transaction that reads or writes one kind of data; what it has read and made is its session's."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -151,6 +151,6 @@ def test_bad_grades_count_for_the_judge_who_gave_them(tmp_path: Path) -> None:
         "group,item,label,judge,day\nq,a,1,gpt,1\nq,b,so so,gpt,1\nq,a,0,human,1\nq,c,,ann,2\n"
     )
     columns = Columns(allow=frozenset({"bad-grades"}))
-    with pytest.warns(ColumnWarning, match=r"^1 label of 3 is not a number and left out, first 'so so' in line 3$"):
+    with pytest.warns(ColumnWarning, match=r"^1 label of 3 is not a number and is left out, first 'so so' in line 3$"):
         assert len(read(tmp_path / "a.csv", columns=columns, where={"day": "1"})) == 2
     assert columns.origins == {"gpt": {"left_out": ["1 bad grade"]}, "human": {}}

@@ -74,7 +74,9 @@ def test_labels_that_are_no_numbers_may_be_left_out(kind: str, tmp_path: Path) -
     rows = [(group, item, label.replace(" ", "_")) for group, item, label in BAD]
     labels = KINDS[kind](rows, tmp_path)
     assert "is not a number" in refusal_of(InputError, lambda: nt.evaluate(RUN, labels=labels, grades=GRADES))
-    with pytest.warns(NdcgTrackerWarning, match="1 label of 4 is not a number and left out, first 'I_cannot_say' in"):
+    with pytest.warns(
+        NdcgTrackerWarning, match="1 label of 4 is not a number and is left out, first 'I_cannot_say' in"
+    ):
         found = nt.evaluate({"q2": {"c": 1.0, "d": 2.0}}, "P@2", labels=labels, grades=GRADES, allow="bad-grades")
     assert found.per_group["P@2"]["q2"] == 0.5
 

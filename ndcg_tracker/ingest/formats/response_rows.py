@@ -92,8 +92,8 @@ class _Gathered:
 class ResponseLines(LineFormat):
     """JSON lines with one response per line (see ``LineFormat``).
 
-    Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON, but are not
-    checked further.
+    Arrow's parser would save a quarter of the time. Values outside the requested paths have to be JSON whose objects
+    have each key once, but are not checked further.
     """
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.measures import measures_with
 
-Spelling = Callable[[str], str | None]
+Canonical = Callable[[str], str | None]
 """Returns the canonical spelling of a value, None for a text that is not a value."""
 
 
@@ -27,7 +27,7 @@ class Axis:
     name: str
     meaning: str
     values: dict[str, str]
-    canonical: Spelling | None = None
+    canonical: Canonical | None = None
     pattern_example: str | None = None
     pattern_meaning: Callable[[str], str] | None = None
     measures: tuple[str, ...] = field(init=False)
@@ -133,7 +133,7 @@ def _canonical_discount(value: str) -> str | None:
     return f"jk{number_text(base)}" if base > 1 and math.isfinite(base) else None
 
 
-def _number(form: str = _DECIMAL, accepts: Callable[[float], bool] = math.isfinite) -> Spelling:
+def _number(form: str = _DECIMAL, accepts: Callable[[float], bool] = math.isfinite) -> Canonical:
     """Return what spells the accepted numbers of a form, and returns None for any other text."""
 
     def canonical(value: str) -> str | None:

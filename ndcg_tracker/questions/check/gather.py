@@ -75,11 +75,10 @@ def gathered(
     notes = joined_notes(note for table in tables for note in table.notes if note.kind != "order_of_lists")
     metrics = parse_metrics(question.metrics or [*(baseline.mean if baseline else ())]) or default_metrics(given.lists)
     scored = next((of.list_scores for of in reading.recognised if of.list_scores), {})
-    in_order = any(note.kind == "order_of_lists" for table in tables for note in table.notes)
-    if question.empty_below is not None and in_order and not scored:
-        what = f"{names[1]} has no scores, so {argument('empty_below', question.empty_below)} says nothing"
-        raise InputError(what, advice="write the score of each item, or return an empty list")
-    lists = _lists(tables, metrics[0], question.empty_below, scored)
+    try:
+        lists = _lists(tables, metrics[0], question.empty_below, scored)
+    except InputError as error:
+        raise error.at(names[1]) from None
     lists = {
         **(empty_lists(results, reading.of_run(labels), of_golden) if {*of_golden} - lists.keys() else {}),
         **lists,
@@ -146,20 +145,27 @@ def _lists(
 ) -> dict[str, Sequence[str]]:
     """Return the ranked items of each query; those of equal score in the order that the first metric gives them.
 
-    ``empty_below``: items with a lower score are left out. ``scored``: the scores of lists that are in order.
+    ``empty_below``: items with a lower score are left out. ``scored``: the scores of lists that are in order. Raises:
+    InputError for an item without a score, if that is to decide.
     """
     lists: dict[str, Sequence[str]] = {}
     for table in tables:
         run, rule = table.ranking, metric.tie_rule(table.ranking.tie_order)
+        in_order = any(note.kind == "order_of_lists" for note in table.notes)
         items, scores, ends = run.item_keys.to_list(), run.scores.tolist(), run.offsets.tolist()
         for query, low, high in zip(run.group_keys.to_list(), ends, ends[1:], strict=False):
             rows = [*range(low, high)]
             if rule in ("item_asc", "item_desc"):
                 rows = sorted(rows, key=lambda row: items[row].encode(), reverse=rule == "item_desc")
                 rows = sorted(rows, key=lambda row: -scores[row])
-            of = scored.get(query, {})
-            kept = [row for row in rows if empty_below is None or of.get(items[row], scores[row]) >= empty_below]
-            lists[query] = [items[row] for row in kept]
+            if empty_below is not None:
+                known = scored.get(query, {}) if in_order else dict(zip(items[low:high], scores[low:high], strict=True))
+                if any(items[row] not in known for row in rows):
+                    what = f"query {query!r} has an item without a score, so {argument('empty_below', empty_below)}"
+                    advice = "write the score of each item, or return an empty list"
+                    raise InputError(f"{what} does not tell whether to leave it out", advice=advice)
+                rows = [row for row in rows if known[items[row]] >= empty_below]
+            lists[query] = [items[row] for row in rows]
     return lists
 
 

@@ -35,7 +35,7 @@ from ndcg_tracker.compare.options import LabelView
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, suite_metric
 from ndcg_tracker.compare.shares import weights_for
-from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, attributes_of
+from ndcg_tracker.compare.slices import MOST_SLICES, Slicing, attribute_values, slicings_of
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
@@ -247,9 +247,9 @@ def facts_of(tx: ReadTransaction, basis: Basis) -> GateFacts:
     (results,) = pair.results
     ids = results.pairing.group_ids
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)
-    named = {} if question.scope == "set" else attributes_of(tx, baseline.dataset_id, ids)
+    every = [] if question.scope == "set" else slicings_of(tx, baseline.dataset_id, ids)
     results = with_same_lists(tx, runs, results, by)
-    slicings = tuple(of for of in map(Slicing.of, named, named.values()) if len(of.names) <= MOST_SLICES)
+    slicings = tuple(of for of in every if len(of.names) <= MOST_SLICES)
     return GateFacts(basis, pair.comparison, results, by, slicings)
 
 

@@ -129,11 +129,11 @@ class Drift:
 class Gated:
     """A decision with everything that a report says about it.
 
-    ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``decision_id``: its
-    number in the database, None if it was not recorded. ``drift``: None if the baseline is not an alias.
-    ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
-    items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all groups together
-    pass; else none. ``decided_before``: whether this very question was decided and recorded before.
+    ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``basis``: what it
+    rests on. ``decision_id``: its number in the database, None if it was not recorded. ``drift``: None if the baseline
+    is not an alias. ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether
+    another order of items of equal score could change it. ``regressed_slices``: of all attributes of the groups, if all
+    groups together pass; else none. ``decided_before``: whether this very question was decided and recorded before.
     """
 
     comparison: Comparison

@@ -100,11 +100,7 @@ _PROPERTIES = paths(
 
 
 def gate_said(gated: Gated, spelled: Spelling = in_python) -> Said:
-    """Return the output for a decision.
-
-    ``spelled``: how arguments are written for people. ``with_groups``: whether people see the worst and the best
-    groups; programs always do.
-    """
+    """Return the output for a decision; ``spelled``: how arguments are written for people."""
     return Said(
         gated,
         lambda: [gate_report(gated, spelled)],

@@ -33,7 +33,7 @@ def history(
 
     The oldest run comes first; intervals are 95%. The command looks for steps among the selected runs, never across
     versions of the labels. Text and Markdown list the latest 15 runs, or as many as --last says, and the 5 largest
-    steps. A step is new when the runs until then first establish it, so run the command after every run.
+    steps. A step is new when the runs so far show it for the first time, so run the command after every run.
 
     --suite shows the macro mean of the systems that have a run on every dataset, in the order of their last runs.
 

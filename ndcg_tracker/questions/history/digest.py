@@ -78,11 +78,8 @@ def _report(digest: Digest) -> Report:
     since = f"since {before['run']} ({to_the_second(before['created_at_utc'])})"
     counts = f"{counted(len(new), 'new run')}, {counted(len(steps), 'new step')}" if new else "no new run"
     title = f"{digest.metric} on {digest.dataset} {since}: {counts}"
-    lines = [
-        Line("new runs: ", _named([f"{row['run']} {points(row['mean'])}" for row in new])),
-        *where_lines(steps[-MOST_STEPS:]),
-    ]
-    lines = lines if new else []
+    names = _named([f"{row['run']} {points(row['mean'])}" for row in new])
+    lines = [Line("new runs: ", names), *where_lines(steps[-MOST_STEPS:])] if new else []
     found, needed = digest.comparison, digest.needed
     if found is not None:
         lines.append(
@@ -91,7 +88,11 @@ def _report(digest: Digest) -> Report:
     lines.append(Line("labels: ", _named([_version(of) for of in digest.labels]) or "none added"))
     if needed is not None:
         command = digest.command("labels", "needed") if needed.items else ""
-        what = f"{counted(needed.n_unjudged, 'item')} without a label" if needed.items else "nothing could move this"
+        what = (
+            f"{counted(needed.n_unjudged, 'item')} without a label"
+            if needed.items
+            else f"nothing: no label could move {digest.metric}"
+        )
         lines.append(Line("to judge: ", f"{what}{command and ':'}", command))
     notes = [*(Told("note", problem) for problem in digest.problems), *first_of_kinds(digest.notes)]
     n_notes = 1 if digest.worst else 2  # with a full table, more would not fit 24 lines

@@ -410,7 +410,7 @@ def _other_ids(
 def new_steps_of(history: History, n_known: int, without: Callable[[Sequence[str]], History]) -> tuple[HistoryRow, ...]:
     """Return the rows whose steps no shorter history shows, neither that of the first ``n_known`` runs nor one before.
 
-    So a step is new once: when the runs until then first establish it. That a later history loses it and finds it
+    So a step is new once: when the runs so far show it for the first time. That a later history loses it and finds it
     again, as happens to small steps, is not new, nor is what the history of the known runs takes for a drift.
     ``without``: returns the history without the latest runs. It is called once if that shows the steps, else for each
     number of runs that reaches into a step.

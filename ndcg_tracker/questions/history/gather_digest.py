@@ -51,9 +51,9 @@ def digest_of(tx: ReadTransaction, since: str, found: History, metric: str, want
         view: dict[str, Any] = {"dataset": name, "labels": wanted.labels, "judge": wanted.judge}
         try:
             options = CompareOptions(metrics=(parsed,), top=MOST_TOLD, for_screen=True, **view)
-            comparison = compared(tx, before, [latest], options)[0].comparison
-            both = tx.runs.resolve_all([before, latest], name)
-            needed = labels_needed(tx, both[0], both[1:], NeededQuestion(metric=parsed, budget=MOST_TOLD, **view))
+            pair = compared(tx, before, [latest], options)[0]
+            comparison, runs = pair.comparison, (pair.both.baseline.run, pair.both.candidate.run)
+            needed = labels_needed(tx, runs[0], runs[1:], NeededQuestion(metric=parsed, budget=MOST_TOLD, **view))
         except (InputError, NotComparableError) as error:  # the rest of the digest is known without it
             problems.append(str(error))
     shown = found.rows[-1].get("requested_as") or metric

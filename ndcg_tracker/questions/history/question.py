@@ -88,8 +88,9 @@ class HistoryFilter(LabelView):
         ]
 
     def _times(self) -> tuple[datetime, datetime]:
-        first = _time("since", self.since or datetime.min.isoformat())
-        return first, _time("until", self.until or datetime.max.isoformat(), to_the_end=True)
+        first = _time("since", datetime.min.isoformat() if self.since is None else self.since)
+        end = datetime.max.isoformat() if self.until is None else self.until
+        return first, _time("until", end, to_the_end=True)
 
 
 def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:

@@ -89,8 +89,8 @@ def judges_agreement(
         errors.append(RunError(run.name, of_run.n, of_run.error, of_run.ci))
     pairs = list(zip(*(keys.to_list() for keys in first.keys_of(rows)), strict=True))
     both = (first, second) if in_doubt == two[0] else (second, first)
-    told = any(side.details for side in both)
-    reasons = [[of.details[pair].reason if pair in of.details else "" for of in both] for pair in pairs if told]
+    are_told = any(detail.reason for side in both for detail in side.details.values())
+    each = [[of.details[pair].reason if pair in of.details else "" for pair in pairs] for of in both if are_told]
     return JudgesAgreement(
         labels_diff(dataset.name, (ref, other_ref), first, second, top=top),
         weighted_kappa(*grades, groups),
@@ -102,7 +102,7 @@ def judges_agreement(
         signed_error(one - other, groups),
         tuple(errors),
         tuple((*pair, *of_pair) for pair, *of_pair in zip(pairs, one.tolist(), other.tolist(), strict=True)),
-        tuple((one, other) for one, other in reasons),
+        tuple(zip(*each, strict=True)),
     )
 
 

@@ -68,7 +68,9 @@ def add_labels(
             n_new, n_kept = added.n_reasons
             options.say(f"{state} as {told}{f', {n_new:,} with a reason' if n_new else ''}")
             if n_kept:
-                what = f"of {counted(n_kept, 'label')} another reason is stored, which stays"
+                what = (
+                    f"{counted(n_kept, 'label')} already {'has' if n_kept == 1 else 'have'} another reason, which stays"
+                )
                 options.say(f"note: {what}; to keep both, add the file as labels of another judge with --judge NAME")
             options.say_notes(notes if added.is_new else ())
             if added.n_left_out:

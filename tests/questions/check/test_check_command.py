@@ -306,16 +306,24 @@ def test_weak_items_are_not_returned(check: Check) -> None:
             assert f"no answer: {n} of 1 queries without an answer return nothing\n" in printed.out
     words = [{"query": query, "hits": [{**hit, "score": "high"} for hit in of]} for query, of in hits.items()]
     (check.folder / "words.jsonl").write_text("\n".join(map(json.dumps, words)))
-    told = check.command("check", "words.jsonl", "--labels", "golden.json", "--empty-below", "0.5")
-    assert "words.jsonl has no scores, so --empty-below 0.5 says nothing" in told.err
     (check.folder / "ids.jsonl").write_text(
         '{"query": "a", "retrieved_ids": ["d1"]}\n{"query": "b", "retrieved_ids": []}'
     )
-    refused = check.command("check", "ids.jsonl", "--labels", "golden.json", "--empty-below", "0.5")
-    assert refused.err.endswith(
-        "error: ids.jsonl has no scores, so --empty-below 0.5 says nothing; "
-        "write the score of each item, or return an empty list\n"
-    )
+    (check.folder / "part.jsonl").write_text("\n".join([json.dumps({"query": "a", "hits": [{"id": "d1"}]}), lines[1]]))
+    for name in ("words.jsonl", "ids.jsonl", "part.jsonl"):
+        refused = check.command("check", name, "--labels", "golden.json", "--empty-below", "0.5")
+        assert refused.err.endswith(
+            f"error: {name}: query 'a' has an item without a score, so --empty-below 0.5 does not tell whether to "
+            "leave it out; write the score of each item, or return an empty list\n"
+        )
+
+
+def test_of_an_item_that_comes_twice_the_first_score_counts(check: Check) -> None:
+    check.golden([{"query": "a", "expected_ids": ["d1"]}])
+    hits = [{"id": item, "score": score} for item, score in (("d1", 0.9), ("d2", 0.6), ("d1", 0.1))]
+    (check.folder / "twice.jsonl").write_text(json.dumps({"query": "a", "hits": hits}))
+    printed = check.command("check", "twice.jsonl", "--labels", "golden.json", "--empty-below", "0.5", "-m", "RR@10")
+    assert printed.out.startswith("1 query: RR@10 1.000\n")
 
 
 def test_a_list_by_query_may_be_empty(check: Check) -> None:

@@ -150,7 +150,8 @@ def test_the_baseline_of_the_split(
     command = CommandLine(ready_url, capsys)
     assert "PASS: good against base" in command.done("gate", "good", "--dataset", SEALED)
     assert command.refused("gate", "good", "--baseline", "base", "--dataset", SEALED) == (
-        "--baseline does not go with a sealed dataset whose split named a baseline: its gates have one baseline; leave it out"
+        "--baseline does not go with a sealed dataset whose split named a baseline: its gates have one baseline; "
+        "leave it out"
     )
     assert len(rows(held)) == 1
 

@@ -187,7 +187,7 @@ def test_the_first_reason_of_a_version_stays(command: CommandLine, tmp_path: Pat
             [ROWS[0] | {"Rationale": "other"}, *ROWS[1:]],
             [
                 "already stored as version 1 of dataset 'default': 3 labels",
-                "note: of 1 label another reason is stored, which stays; to keep both, add the file as labels of "
+                "note: 1 label already has another reason, which stays; to keep both, add the file as labels of "
                 "another judge with --judge NAME",
             ],
         ),
