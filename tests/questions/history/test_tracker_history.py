@@ -251,6 +251,7 @@ def test_filters_choose_the_runs_among_which_steps_are_looked_for(fill_as: Fill,
     ("filters", "message"),
     [
         ({"since": "yesterday"}, "since 'yesterday' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        ({"since": ""}, "since '' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         ({"until": "2025-02-30"}, "until '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
         (
             {"since": "2025-02-02", "until": "2025-02-01"},
