@@ -161,7 +161,7 @@ def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
 
 
 def pairs_csv(agreement: JudgesAgreement) -> str:
-    """Return CSV with the grades of both judges side by side and their reasons, for anyone who tunes the prompt of one."""
+    """Return CSV with the grades of both judges side by side and their reasons, to tune the prompt of one."""
     names = [judge or "unnamed" for judge in (agreement.judge, agreement.against)]
     if not agreement.reasons:
         return csv_text(["group", "item", *names], agreement.pairs)
